@@ -5,7 +5,6 @@ mod cluster;
 mod figures;
 mod openbench;
 mod samples;
-mod tour;
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers outside of test functions, too
 #![allow(unreachable_pub)] // one program: `pub` in `support` is for its modules
 
+#[macro_use]
+extern crate zeitnot_testing;
+
 mod architecture;
 mod arena;
 mod bot;
@@ -12,9 +15,8 @@ mod documents;
 mod engine;
 mod imcs;
 mod lichess;
-mod page;
 mod rules;
-mod service;
+#[allow(dead_code, reason = "tests/alone uses the rest")]
 mod support;
 mod tuc;
 mod web;

@@ -194,7 +194,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(3600);
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn the_page_stays_as_long_as_it_is_asked_to() {
         let (count, spectators) = watch::channel(1);
         Stays::Never.wait("page", spectators.clone()).await;

@@ -19,7 +19,7 @@ async fn play(fen: Option<&str>, settings: &str, moves: &str) -> (String, String
     (over, records(folder.path()))
 }
 
-#[tokio::test]
+#[test]
 async fn games_end_by_the_rules_and_on_time() {
     for (fen, settings, moves, over, pgn_has) in [
         (
@@ -60,7 +60,7 @@ async fn games_end_by_the_rules_and_on_time() {
     }
 }
 
-#[tokio::test]
+#[test]
 async fn a_player_can_resign_in_the_opponents_turn() {
     let arena = TestArena::start("").await;
     let mut board = arena.game().await;
@@ -71,7 +71,7 @@ async fn a_player_can_resign_in_the_opponents_turn() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_player_who_disconnects_resigns() {
     let arena = TestArena::start("").await;
     let mut board = arena.game().await;
@@ -84,7 +84,7 @@ async fn a_player_who_disconnects_resigns() {
     assert!(pgn.contains("[Termination \"abandoned\"]") && pgn.contains("[Result \"1-0\"]"), "{pgn}");
 }
 
-#[tokio::test]
+#[test]
 async fn a_winner_who_disconnects_at_once_has_still_won() {
     let arena = TestArena::start("").await;
     let mut board = arena.game().await;
@@ -98,7 +98,7 @@ async fn a_winner_who_disconnects_at_once_has_still_won() {
 }
 
 /// Bots ask every 20 s whether a tournament goes on, for as long as the arena's page stays up.
-#[tokio::test]
+#[test]
 async fn whoever_comes_back_to_a_tournament_that_is_over_fills_no_log() {
     let log = Log::capture();
     let (arena, _browser) = with_page("players = 2\ngames_per_pair = 1\n").await;

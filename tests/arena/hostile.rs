@@ -8,11 +8,9 @@ use tokio::{
     net::{TcpSocket, TcpStream},
     time::{advance, pause, resume, timeout},
 };
+use zeitnot_testing::{as_time_passes, soon, until};
 
-use crate::support::{
-    arena::{By, TestArena, word},
-    wait::{as_time_passes, soon, until},
-};
+use crate::support::arena::{By, TestArena, word};
 
 /// Reads everything until the close.
 async fn hear(mut socket: TcpStream) -> String {
@@ -40,7 +38,7 @@ async fn is_well(arena: TestArena) {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_line_of_ten_mebibytes_is_skipped() {
     let arena = TestArena::start("").await;
     let mut socket = arena.raw(By::Tcp).await;
@@ -57,7 +55,7 @@ async fn a_line_of_ten_mebibytes_is_skipped() {
     is_well(arena).await;
 }
 
-#[tokio::test]
+#[test]
 async fn bytes_that_are_not_text_are_skipped() {
     let arena = TestArena::start("").await;
     let mut socket = arena.raw(By::Tcp).await;
@@ -73,7 +71,7 @@ async fn bytes_that_are_not_text_are_skipped() {
     is_well(arena).await;
 }
 
-#[tokio::test]
+#[test]
 async fn the_tenth_invalid_line_ends_the_connection() {
     let arena = TestArena::start("").await;
     let mut socket = arena.raw(By::Tcp).await;
@@ -83,7 +81,7 @@ async fn the_tenth_invalid_line_ends_the_connection() {
     is_well(arena).await;
 }
 
-#[tokio::test]
+#[test]
 async fn half_a_line_before_a_close_is_not_read() {
     let arena = TestArena::start("").await;
     let mut board = arena.game().await;
@@ -98,7 +96,7 @@ async fn half_a_line_before_a_close_is_not_read() {
     is_well(arena).await;
 }
 
-#[tokio::test]
+#[test]
 async fn half_a_move_before_a_close_is_not_played() {
     let arena = TestArena::start("").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
@@ -120,7 +118,7 @@ async fn half_a_move_before_a_close_is_not_played() {
     is_well(arena).await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_websocket_message_that_is_too_long_ends_the_connection_only() {
     let arena = TestArena::start("").await;
     let mut alice = arena.join(By::WebSocket, "alice").await;
@@ -129,7 +127,7 @@ async fn a_websocket_message_that_is_too_long_ends_the_connection_only() {
     is_well(arena).await;
 }
 
-#[tokio::test]
+#[test]
 async fn plain_tcp_on_the_websocket_port_is_refused() {
     let arena = TestArena::start("").await;
     let mut socket = arena.raw(By::WebSocket).await;
@@ -139,7 +137,7 @@ async fn plain_tcp_on_the_websocket_port_is_refused() {
 }
 
 /// The writer's thread keeps simulated time from running by itself, so it is advanced here.
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn silent_connections_are_closed() {
     let arena = TestArena::start("").await;
     let late = "INFO No JOIN or WATCH came in time\n";
@@ -157,7 +155,7 @@ async fn silent_connections_are_closed() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_player_who_does_not_read_is_disconnected() {
     let arena = TestArena::start("time = '600+0'").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
@@ -181,7 +179,7 @@ async fn a_player_who_does_not_read_is_disconnected() {
     is_well(arena).await;
 }
 
-#[tokio::test]
+#[test]
 async fn silent_connections_shut_nobody_out() {
     let arena = TestArena::with("max_connections = 2", "").await;
     let mut silent = Vec::new();
@@ -203,7 +201,7 @@ async fn silent_connections_shut_nobody_out() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn one_address_has_a_share_of_the_players_places() {
     let arena = TestArena::with("max_connections_per_address = 2", "").await;
     let (_alice, _bob) = (arena.join(By::Tcp, "alice").await, arena.join(By::Tcp, "bob").await);
@@ -218,7 +216,7 @@ async fn one_address_has_a_share_of_the_players_places() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_flood_of_chat_costs_a_player_who_thinks_nothing() {
     let arena = TestArena::start("time = '600+0'").await;
     let mut board = arena.game().await;
@@ -239,7 +237,7 @@ async fn a_flood_of_chat_costs_a_player_who_thinks_nothing() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn of_many_who_talk_to_one_player_some_are_heard() {
     let arena = TestArena::start("players = 20").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
@@ -256,7 +254,7 @@ async fn of_many_who_talk_to_one_player_some_are_heard() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn connections_beyond_the_limit_are_refused_until_a_place_is_free() {
     let arena = TestArena::with("max_connections = 2", "").await;
     let (mut alice, bob) = (arena.join(By::Tcp, "alice").await, arena.join(By::WebSocket, "bob").await);

@@ -5,7 +5,7 @@ use crate::support::{
     log::Log,
 };
 
-#[tokio::test]
+#[test]
 async fn messages_lead_from_the_join_to_the_first_move() {
     let arena = TestArena::start("time = '10+0.1'").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
@@ -43,7 +43,7 @@ async fn messages_lead_from_the_join_to_the_first_move() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn an_illegal_move_is_asked_for_again() {
     let arena = TestArena::start("").await;
     let mut board = arena.game().await;
@@ -58,7 +58,7 @@ async fn an_illegal_move_is_asked_for_again() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn the_id_of_another_game_costs_the_connection_and_the_game() {
     let arena = TestArena::start("").await;
     let mut board = arena.game().await;
@@ -71,7 +71,7 @@ async fn the_id_of_another_game_costs_the_connection_and_the_game() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_wrong_id_before_the_game_is_only_reported() {
     let arena = TestArena::start("").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
@@ -92,7 +92,7 @@ async fn a_wrong_id_before_the_game_is_only_reported() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn refusals_and_mistakes_stand_in_the_log() {
     let log = Log::capture();
     let arena = TestArena::start("").await;
@@ -117,7 +117,7 @@ async fn refusals_and_mistakes_stand_in_the_log() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn refused_connections_are_told_why() {
     let arena = TestArena::start("").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
@@ -150,7 +150,7 @@ async fn refused_connections_are_told_why() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_player_without_an_ack_is_disconnected_and_the_other_paired_again() {
     let arena = TestArena::start("ack_timeout = '300ms'").await;
     let (mut alice, mut bob, paired) = arena.paired().await;
@@ -165,7 +165,7 @@ async fn a_player_without_an_ack_is_disconnected_and_the_other_paired_again() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn leaving_before_the_ack_aborts_the_game() {
     let arena = TestArena::start("").await;
     let mut alice = arena.join(By::Tcp, "alice").await;

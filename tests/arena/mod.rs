@@ -2,7 +2,6 @@
 
 mod endings;
 mod hostile;
-mod kills;
 mod mistakes;
 mod rejoin;
 mod results;

@@ -3,13 +3,11 @@
 use std::cell::Cell;
 
 use zeitnot_arena::{Keys, Name};
+use zeitnot_testing::until;
 
-use crate::support::{
-    arena::{Board, By, TestArena, begin, word},
-    wait::until,
-};
+use crate::support::arena::{Board, By, TestArena, begin, word};
 
-#[tokio::test]
+#[test]
 async fn a_player_who_comes_back_gets_the_seat_for_the_next_game() {
     let arena = TestArena::start("players = 2").await;
     let mut board = arena.game().await;
@@ -34,7 +32,7 @@ async fn a_player_who_comes_back_gets_the_seat_for_the_next_game() {
     assert_eq!(short, [(1.0, 2, 0), (1.0, 2, 0)]);
 }
 
-#[tokio::test]
+#[test]
 async fn an_absent_player_forfeits_the_rest_and_the_tournament_ends() {
     let arena = TestArena::start("players = 3\nabsent_after = '200ms'\ngames_per_pair = 1").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
@@ -59,7 +57,7 @@ async fn an_absent_player_forfeits_the_rest_and_the_tournament_ends() {
     assert_eq!((rows[2].name.as_str(), rows[2].tally.forfeits, rows[2].tally.losses), ("carol", 2, 2));
 }
 
-#[tokio::test]
+#[test]
 async fn leaving_before_the_first_pairing_frees_the_seat() {
     let arena = TestArena::start("players = 2\ngames_per_pair = 1").await;
     let mut typo = arena.join(By::Tcp, "alcie").await;
@@ -77,7 +75,7 @@ async fn leaving_before_the_first_pairing_frees_the_seat() {
     assert_eq!(summary.tournaments[0].standings.rows().len(), 2);
 }
 
-#[tokio::test]
+#[test]
 async fn a_name_is_kept_for_the_address_of_a_player_who_has_left() {
     let arena = TestArena::start("name_held = '1h'").await;
     let mut board = arena.game().await;
@@ -100,7 +98,7 @@ async fn a_name_is_kept_for_the_address_of_a_player_who_has_left() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_name_is_free_for_others_when_its_player_has_been_away() {
     let arena = TestArena::start("name_held = '0s'").await;
     let mut board = arena.game().await;
@@ -114,7 +112,7 @@ async fn a_name_is_free_for_others_when_its_player_has_been_away() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn keys_and_passwords_decide_who_joins() {
     let folder = tempfile::tempdir().unwrap();
     let keys = folder.path().join("class.keys");
@@ -136,7 +134,7 @@ async fn keys_and_passwords_decide_who_joins() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn names_that_were_thrown_away_do_not_fill_an_open_tournament() {
     let arena = TestArena::with("max_connections_per_address = 2", "").await;
     for round in 0..3 {

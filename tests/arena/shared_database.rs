@@ -4,6 +4,7 @@ use std::{fs, os::unix::fs::PermissionsExt};
 
 use serde_json::json;
 use zeitnot_arena::Arena;
+use zeitnot_testing::until;
 
 use crate::support::{
     arena::{TestArena, results, word},
@@ -12,13 +13,12 @@ use crate::support::{
         Storage,
         postgres::{PASSWORD, PostgresServer, USER},
     },
-    wait::until,
     web::{Browser, TOKEN, with_page_in, without_tournament},
 };
 
 const MATE: &str = "f2-f3 e7-e5 g2-g4 d8-h4";
 
-#[tokio::test]
+#[test]
 async fn two_arenas_on_one_database_each_run_their_own_tournaments() {
     let Some(storage) = Storage::server() else { return };
     let url = storage.database();
@@ -68,7 +68,7 @@ async fn two_arenas_on_one_database_each_run_their_own_tournaments() {
     third.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_dump_is_restored() {
     let Some(server) = PostgresServer::shared() else { return };
     let [from, to] = [server.create(), server.create()];
@@ -104,7 +104,7 @@ fn the_password_comes_from_the_environment_or_a_file() {
     assert!(told.contains("password authentication failed") && !told.contains("open"), "{told}");
 }
 
-#[tokio::test]
+#[test]
 async fn a_tournament_goes_on_while_the_server_is_away() {
     let Some(server) = PostgresServer::start() else { return };
     let url = server.url(&server.create());

@@ -4,7 +4,7 @@ use tokio::runtime::Handle;
 
 use crate::support::arena::{By, TestArena, record_files};
 
-#[tokio::test]
+#[test]
 async fn a_stop_amid_a_game_leaves_a_pgn_and_no_task() {
     let arena = TestArena::start("").await;
     let mut board = arena.game().await;
@@ -39,7 +39,7 @@ async fn a_stop_amid_a_game_leaves_a_pgn_and_no_task() {
     assert!(pgn.contains("1. e4") && pgn.contains("1... e5") && pgn.trim_end().ends_with(" *"), "{pgn}");
 }
 
-#[tokio::test]
+#[test]
 async fn a_stop_without_a_game_leaves_no_file() {
     let arena = TestArena::start("").await;
     let (mut alice, _bob, _) = arena.paired().await;

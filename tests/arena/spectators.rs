@@ -2,7 +2,7 @@
 
 use crate::support::arena::{By, TestArena, word};
 
-#[tokio::test]
+#[test]
 async fn a_game_can_be_watched_without_joining() {
     let arena = TestArena::start("").await;
     let mut board = arena.game().await;
@@ -27,7 +27,7 @@ async fn a_game_can_be_watched_without_joining() {
     assert_eq!(watchers[1].rest().await, Vec::<String>::new());
 }
 
-#[tokio::test]
+#[test]
 async fn watching_an_unknown_game_is_refused() {
     let arena = TestArena::start("").await;
     let mut watcher = arena.connect(By::Tcp).await;
@@ -43,7 +43,7 @@ async fn watching_an_unknown_game_is_refused() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn both_players_see_the_chat() {
     let arena = TestArena::start("").await;
     let mut board = arena.game().await;

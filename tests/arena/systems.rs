@@ -2,11 +2,11 @@
 
 use tokio::task::JoinSet;
 use zeitnot_arena::{Event, TournamentSummary};
+use zeitnot_testing::soon;
 
 use crate::support::{
     arena::{By, Player, TestArena, records, results, tags, word},
     command::{out, zeitnot},
-    wait::soon,
 };
 
 /// Resigns each game with White, until the arena closes.
@@ -47,7 +47,7 @@ fn meetings(games: &[[String; 2]]) -> Vec<[&str; 2]> {
     met
 }
 
-#[tokio::test]
+#[test]
 async fn a_swiss_of_six_over_tcp_and_websocket() {
     let players = ["alice", "bob", "carol", "dave", "erin", "frank"];
     let (summary, games) = play("pairing = 'swiss'\nrounds = 3", &players).await;
@@ -62,7 +62,7 @@ async fn a_swiss_of_six_over_tcp_and_websocket() {
     assert!(games[..3].contains(&["alice".to_owned(), "dave".to_owned()]));
 }
 
-#[tokio::test]
+#[test]
 async fn an_odd_swiss_gives_byes() {
     let (summary, games) =
         play("pairing = 'swiss'\nrounds = 3\nacceleration = 'baku'", &["a", "b", "c", "d", "e"]).await;
@@ -73,7 +73,7 @@ async fn an_odd_swiss_gives_byes() {
     assert_eq!(rows.iter().map(|row| row.tally.byes).sum::<u32>(), 3);
 }
 
-#[tokio::test]
+#[test]
 async fn a_knockout_of_five() {
     let (summary, games) = play("pairing = 'knockout'", &["a", "b", "c", "d", "e"]).await;
     assert!(summary.complete);
@@ -85,7 +85,7 @@ async fn a_knockout_of_five() {
     assert_eq!(summary.standings.rows()[0].name.as_str(), "e");
 }
 
-#[tokio::test]
+#[test]
 async fn a_gauntlet_keeps_a_seat_for_its_champion() {
     let settings = "pairing = 'gauntlet'\ngauntlet = ['champion']\ngames_per_pair = 2";
     let (summary, games) = play(settings, &["a", "b", "champion"]).await;
@@ -96,7 +96,7 @@ async fn a_gauntlet_keeps_a_seat_for_its_champion() {
     );
 }
 
-#[tokio::test]
+#[test]
 async fn a_swiss_goes_on_after_a_restart_in_the_middle_of_a_round() {
     let players = ["a", "b", "c", "d", "e"];
     let config = "tcp = '127.0.0.1:0'\ngames = '{folder}/games'\n[[tournament]]\nname = 'class'\ntime = '60'\n\

@@ -22,7 +22,7 @@ async fn play_randomly(mut player: Player) {
     }
 }
 
-#[tokio::test]
+#[test]
 async fn four_random_movers_play_a_double_round_robin() {
     let mut arena = TestArena::start("players = 4\ngames_per_pair = 2").await;
     let mut players = tokio::task::JoinSet::new();

@@ -73,7 +73,7 @@ fn the_one_who_is_killed() {
     }
 }
 
-#[tokio::test]
+#[test]
 async fn kill_9_loses_the_last_second_at_most_and_the_next_start_is_clean() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cache.redb");
@@ -108,7 +108,7 @@ async fn kill_9_loses_the_last_second_at_most_and_the_next_start_is_clean() {
     assert_eq!(left_over, ["cache.redb"], "nothing had to be set aside");
 }
 
-#[tokio::test]
+#[test]
 async fn what_was_kept_is_there_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cache.redb");
@@ -124,7 +124,7 @@ async fn what_was_kept_is_there_after_a_restart() {
     assert_eq!(now.lags(), [("server".to_owned(), vec![1, 2, 3])]);
 }
 
-#[tokio::test]
+#[test]
 async fn a_file_that_is_none_is_set_aside() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cache.redb");
@@ -142,7 +142,7 @@ async fn a_file_that_is_none_is_set_aside() {
     assert!(aside.count() >= 1);
 }
 
-#[tokio::test]
+#[test]
 async fn a_database_that_was_cut_off_is_read_or_set_aside() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cache.redb");
@@ -159,7 +159,7 @@ async fn a_database_that_was_cut_off_is_read_or_set_aside() {
     }
 }
 
-#[tokio::test]
+#[test]
 async fn a_file_in_use_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cache.redb");
@@ -174,7 +174,7 @@ async fn a_file_in_use_is_left_alone() {
     assert!(knows(&third, 1).await && !knows(&third, 2).await);
 }
 
-#[tokio::test]
+#[test]
 async fn the_oldest_go_when_there_are_too_many() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cache.redb");
@@ -191,7 +191,7 @@ async fn the_oldest_go_when_there_are_too_many() {
 }
 
 /// A file that release 0.1 wrote.
-#[tokio::test]
+#[test]
 async fn a_file_of_an_earlier_release_is_taken_over() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cache.redb");

@@ -4,6 +4,7 @@ use std::{collections::HashSet, path::Path, time::Duration};
 
 use tokio::time::Instant;
 use zeitnot_rules::{Game, chess::Chess};
+use zeitnot_testing::until;
 
 use super::{cache_second_game::script, cache_shared::start_with_tls};
 use crate::support::{
@@ -12,7 +13,6 @@ use crate::support::{
     installed::has_openssl,
     program::Program,
     redis::{Redis, free_port, has_redis},
-    wait::until,
 };
 
 /// A program that plays in this arena, with this server and without a file. What was found counts although more could
@@ -43,7 +43,7 @@ async fn two_games(redis: &Redis) -> (Vec<String>, Vec<String>) {
     (asked, told)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[test(workers = 2)]
 async fn the_second_bot_plays_what_the_first_has_found() {
     if !has_redis() {
         return;
@@ -115,7 +115,7 @@ fn first_move(fen: &str) -> String {
     position.moves().iter().map(|mv| position.write(*mv).to_string()).min().unwrap()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[test(workers = 2)]
 async fn no_fault_of_the_server_loses_a_game_or_says_more_than_a_line() {
     if !has_redis() {
         return;
@@ -145,7 +145,7 @@ async fn no_fault_of_the_server_loses_a_game_or_says_more_than_a_line() {
     }
 }
 
-#[tokio::test]
+#[test]
 async fn a_certificate_of_an_unknown_authority_is_refused() {
     if !has_redis() || !has_openssl() {
         return;

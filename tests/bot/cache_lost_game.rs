@@ -54,7 +54,7 @@ async fn game(house: &mut House, result: GameResult) -> Vec<(Key, Answer)> {
     answers
 }
 
-#[tokio::test]
+#[test]
 async fn a_lost_game_is_searched_anew_with_more_time_also_after_a_restart() {
     let (lost, drawn) = (GameResult::Won(Color::Black), GameResult::Draw);
     let folder = tempfile::tempdir().unwrap();
@@ -87,7 +87,7 @@ async fn a_lost_game_is_searched_anew_with_more_time_also_after_a_restart() {
 }
 
 /// Not every protocol tells the end of such a game.
-#[tokio::test]
+#[test]
 async fn a_game_that_we_give_up_is_lost() {
     let mut house = house(&open(Path::new("")), 2);
     // White lacks its queen.

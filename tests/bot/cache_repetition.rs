@@ -64,7 +64,7 @@ fn fingerprint() -> u64 {
     zeitnot_engine::EngineFactory::new(&zeitnot_engine::Config::default()).unwrap().fingerprint()
 }
 
-#[tokio::test]
+#[test]
 async fn ours_plays_what_it_knows_once_and_then_wins() {
     let cache = planted();
     let mut house = house_with(Kind::Search, Config::default(), |context| context.set_cache(cache));

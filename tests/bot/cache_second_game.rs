@@ -83,7 +83,7 @@ async fn two_games(file: &Path) -> (Vec<String>, Vec<Answer>) {
     (asked, std::iter::from_fn(|| told.try_recv().ok()).collect())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[test(workers = 2)]
 async fn moves_of_a_repeated_game_come_from_the_cache_even_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cache.redb");

@@ -11,12 +11,12 @@ use std::{
 use zeitnot_bot::cache::{Cache, CacheAnswer, CachedMove, Config};
 use zeitnot_engine::Score;
 use zeitnot_rules::{GameHistory, Packed};
+use zeitnot_testing::until;
 
 use super::cache_disk::{keep, position};
 use crate::support::{
     installed::has_openssl,
     redis::{Redis, free_port, has_redis},
-    wait::until,
 };
 
 const ENGINE: u64 = 7;
@@ -73,7 +73,7 @@ async fn look_up_within(cache: &Cache, number: u64, time: Duration) -> Option<Pa
     }
 }
 
-#[tokio::test]
+#[test]
 async fn what_one_bot_finds_another_plays() {
     if !has_redis() {
         return;
@@ -98,7 +98,7 @@ async fn what_one_bot_finds_another_plays() {
     assert_eq!(told(&second, "found"), 20);
 }
 
-#[tokio::test]
+#[test]
 async fn other_engines_and_other_fleets_have_entries_of_their_own() {
     if !has_redis() {
         return;
@@ -119,7 +119,7 @@ async fn other_engines_and_other_fleets_have_entries_of_their_own() {
     }
 }
 
-#[tokio::test]
+#[test]
 async fn values_that_are_not_ours_are_ignored_and_replaced() {
     if !has_redis() {
         return;
@@ -152,7 +152,7 @@ async fn values_that_are_not_ours_are_ignored_and_replaced() {
     assert_eq!(look_up(&second, 1).await, None);
 }
 
-#[tokio::test]
+#[test]
 async fn a_server_that_is_away_is_not_asked_until_it_is_back() {
     if !has_redis() {
         return;
@@ -180,7 +180,7 @@ async fn a_server_that_is_away_is_not_asked_until_it_is_back() {
     redis.client().has_keys(1);
 }
 
-#[tokio::test]
+#[test]
 async fn a_slow_server_costs_a_part_of_the_time_three_times_and_then_nothing() {
     if !has_redis() {
         return;
@@ -208,7 +208,7 @@ async fn a_slow_server_costs_a_part_of_the_time_three_times_and_then_nothing() {
     .await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_full_server_is_still_asked() {
     if !has_redis() {
         return;
@@ -228,7 +228,7 @@ async fn a_full_server_is_still_asked() {
     client.has_keys(2);
 }
 
-#[tokio::test]
+#[test]
 async fn the_end_writes_what_is_queued_and_waits_for_no_server_for_long() {
     if !has_redis() {
         return;
@@ -249,7 +249,7 @@ async fn the_end_writes_what_is_queued_and_waits_for_no_server_for_long() {
     }
 }
 
-#[tokio::test]
+#[test]
 async fn the_password_may_be_in_a_file_and_the_user_may_have_few_rights() {
     if !has_redis() {
         return;
@@ -294,7 +294,7 @@ pub(super) fn start_with_tls(folder: &Path) -> (Redis, String) {
     (redis, format!("rediss://localhost:{port}"))
 }
 
-#[tokio::test]
+#[test]
 async fn it_works_by_tls_with_an_authority_of_ones_own() {
     if !has_redis() || !has_openssl() {
         return;

@@ -6,7 +6,6 @@ mod cache_lost_game;
 mod cache_repetition;
 mod cache_second_game;
 mod cache_shared;
-mod many_bots;
 mod player;
 mod ponder;
 mod sources;

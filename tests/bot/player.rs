@@ -10,13 +10,11 @@ use zeitnot_bot::{
 use zeitnot_engine::Kind;
 use zeitnot_rules::{Color, Game, MoveText, chess::Chess};
 use zeitnot_seat::{Action, Declined, Event, Turn};
+use zeitnot_testing::soon;
 
-use crate::support::{
-    bot::{answer, ask, clocks, house, info, moved, tell},
-    wait::soon,
-};
+use crate::support::bot::{answer, ask, clocks, house, info, moved, tell};
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_answer_leaves_at_the_hard_limit_whatever_the_search_does() {
     // With the clock paused the search gets next to no real time: the limits come before it is done.
     let house = house(Kind::Search, Config::default());
@@ -30,7 +28,7 @@ async fn the_answer_leaves_at_the_hard_limit_whatever_the_search_does() {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_last_millisecond_still_gets_an_answer() {
     let house = house(Kind::Search, Config::default());
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
@@ -40,7 +38,7 @@ async fn the_last_millisecond_still_gets_an_answer() {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn without_a_clock_a_move_takes_its_configured_time() {
     let house =
         house(Kind::Search, Config { untimed_move_time: Duration::from_secs(7), ..Config::default() });
@@ -50,7 +48,7 @@ async fn without_a_clock_a_move_takes_its_configured_time() {
     assert!(began.elapsed() <= Duration::from_secs(8));
 }
 
-#[tokio::test]
+#[test]
 async fn follows_the_game_and_finds_the_mate() {
     let mut house = house(Kind::Search, Config::default());
     let mut seat = house.lobby.open(info(Color::Black, None)).await.unwrap();
@@ -72,7 +70,7 @@ async fn follows_the_game_and_finds_the_mate() {
     assert!(seat.actions.recv().await.is_none(), "the player has left");
 }
 
-#[tokio::test]
+#[test]
 async fn takes_over_the_servers_board_when_its_own_is_another() {
     let house = house(Kind::Search, Config::default());
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
@@ -82,7 +80,7 @@ async fn takes_over_the_servers_board_when_its_own_is_another() {
     assert_eq!(ask(&mut seat, 1, Some(clocks(Duration::from_secs(60)))).await, "a1a8");
 }
 
-#[tokio::test]
+#[test]
 async fn a_refused_move_is_not_sent_again() {
     let house = house(Kind::Search, Config::default());
     // Three legal moves.
@@ -101,7 +99,7 @@ async fn a_refused_move_is_not_sent_again() {
     assert!(seat.actions.recv().await.is_none());
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_new_request_replaces_the_old_one_and_a_move_cancels_it() {
     let house = house(Kind::Search, Config::default());
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
@@ -118,7 +116,7 @@ async fn a_new_request_replaces_the_old_one_and_a_move_cancels_it() {
     );
 }
 
-#[tokio::test]
+#[test]
 async fn declines_what_it_cannot_play() {
     let house = house(Kind::Random, Config { max_games: 1, ..Config::default() });
     let bad = house.lobby.open(info(Color::White, Some("no position"))).await.unwrap_err();
@@ -136,7 +134,7 @@ async fn declines_what_it_cannot_play() {
     .await;
 }
 
-#[tokio::test]
+#[test]
 async fn ends_when_asked_and_the_games_are_over() {
     let house = house(Kind::Random, Config::default());
     let seat = house.lobby.open(info(Color::White, None)).await.unwrap();
@@ -151,7 +149,7 @@ async fn ends_when_asked_and_the_games_are_over() {
 /// Kings and a pawn each that nobody can win.
 const DEAD_DRAWN: &str = "8/8/4k3/3p4/3P4/4K3/8/8 w - - 0 1";
 
-#[tokio::test]
+#[test]
 async fn offers_a_draw_with_its_move_and_agrees_to_one() {
     let draw = Draw { score: 60, moves: 2, min_game_length: 1, max_pieces: 4 };
     let house = house(
@@ -175,7 +173,7 @@ async fn offers_a_draw_with_its_move_and_agrees_to_one() {
     assert_eq!(offers, [false, true, false, true]);
 }
 
-#[tokio::test]
+#[test]
 async fn gives_up_what_is_lost_and_only_if_it_is_told_to() {
     let lost = "7k/8/8/8/8/8/qq5P/7K w - - 0 1";
     for (moves, gives_up) in [(0, false), (1, true)] {
@@ -191,7 +189,7 @@ async fn gives_up_what_is_lost_and_only_if_it_is_told_to() {
     }
 }
 
-#[tokio::test]
+#[test]
 async fn what_is_taken_back_is_thought_about_anew_and_what_was_before_is_known() {
     let house = house(Kind::Search, Config::default());
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();

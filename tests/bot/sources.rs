@@ -76,7 +76,7 @@ fn tablebase(url: &BaseUrl) -> Setup {
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const A3: &str = r#"{"depth":40,"pvs":[{"moves":"a2a3 e7e5","cp":-15}]}"#;
 
-#[tokio::test]
+#[test]
 async fn what_the_cloud_knows_is_played_with_its_score() {
     let server = StandIn::start(says(A3)).await;
     let mut house = bot(cloud(&server.url, LONG));
@@ -92,7 +92,7 @@ async fn what_the_cloud_knows_is_played_with_its_score() {
     assert!(asked[0].contains("variant=standard"));
 }
 
-#[tokio::test]
+#[test]
 async fn no_fault_of_a_server_costs_more_than_its_limit_or_a_bad_move() {
     let illegal = r#"{"depth":40,"pvs":[{"moves":"a2a5","cp":900}]}"#;
     let late = Manner::SaysLate(2 * SHORT, A3.to_owned());
@@ -122,7 +122,7 @@ async fn no_fault_of_a_server_costs_more_than_its_limit_or_a_bad_move() {
     assert_eq!(played(&mut bot(cloud(&nobody, LONG)), START).await.1, MoveOrigin::Searched);
 }
 
-#[tokio::test]
+#[test]
 async fn a_search_is_not_held_up_for_longer_than_the_limit() {
     let server = StandIn::start(Manner::Hangs).await;
     let mut house = bot(cloud(&server.url, SHORT));
@@ -133,7 +133,7 @@ async fn a_search_is_not_held_up_for_longer_than_the_limit() {
 }
 
 /// Near the end of a clock nobody is asked at all, so that no move can be later for it.
-#[tokio::test]
+#[test]
 async fn on_the_clocks_edge_nobody_is_asked() {
     let server = StandIn::start(Manner::Hangs).await;
     let (url, timeout) = (server.url.clone(), Duration::from_secs(1));
@@ -158,7 +158,7 @@ async fn on_the_clocks_edge_nobody_is_asked() {
 }
 
 /// A game of half a minute: with all servers hung no move takes longer than without them.
-#[tokio::test]
+#[test]
 async fn a_bullet_game_goes_on_while_all_servers_hang() {
     let server = StandIn::start(Manner::Hangs).await;
     let house = bot(cloud(&server.url, SHORT));
@@ -183,7 +183,7 @@ async fn a_bullet_game_goes_on_while_all_servers_hang() {
     assert_eq!(server.asked().len(), 0);
 }
 
-#[tokio::test]
+#[test]
 async fn an_endgame_is_won_by_the_table_and_a_draw_is_known_as_one() {
     let won = "7k/8/8/8/8/8/R7/K7 w - - 0 1";
     let wins = r#"{"category":"win","moves":[{"uci":"a2a7","category":"loss","dtz":-13,"dtm":-13},
@@ -201,7 +201,7 @@ async fn an_endgame_is_won_by_the_table_and_a_draw_is_known_as_one() {
     assert!(server.asked()[0].starts_with("GET /standard?fen=7k"));
 }
 
-#[tokio::test]
+#[test]
 async fn a_table_that_wins_is_no_reason_to_give_up_and_one_that_loses_is() {
     let resign = Resign { moves: 1, score: 500 };
     for (category, gives_up) in [("loss", false), ("cursed-win", false), ("maybe-win", false), ("win", true)]
@@ -226,7 +226,7 @@ fn explorer(url: &BaseUrl, folder: &Path) -> Explorer {
     Explorer { enabled: true, url: url.clone(), token_file, timeout: LONG, ..Explorer::default() }
 }
 
-#[tokio::test]
+#[test]
 async fn the_explorer_is_shown_a_token_and_one_players_first_line_is_enough() {
     let folder = tempfile::tempdir().unwrap();
     let line = r#"{"moves":[{"uci":"b2b4","white":30,"draws":0,"black":0},{"uci":"a2a4","white":1,"draws":0,"black":0}]}"#;
@@ -247,7 +247,7 @@ async fn the_explorer_is_shown_a_token_and_one_players_first_line_is_enough() {
     assert!(asked.to_lowercase().contains("authorization: bearer lip_hush\r\n"), "{asked}");
 }
 
-#[tokio::test]
+#[test]
 async fn the_order_says_whose_word_counts() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("small.bin");
@@ -273,7 +273,7 @@ async fn the_order_says_whose_word_counts() {
 }
 
 /// Moves come from a book until it ends.
-#[tokio::test]
+#[test]
 async fn an_opening_is_played_from_a_book() {
     const OPENING: [&str; 9] = ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6", "b5a4", "g8f6", "e1g1"];
     let folder = tempfile::tempdir().unwrap();

@@ -26,7 +26,7 @@ async fn timed(
     (took, house.answers.recv().await.unwrap().origin)
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_search_with_any_fault_costs_neither_this_answer_nor_the_next_ones() {
     for fault in Fault::ALL {
         let mut house = house(Kind::Faulty(fault), Config::default());
@@ -43,7 +43,7 @@ async fn a_search_with_any_fault_costs_neither_this_answer_nor_the_next_ones() {
 /// While the lag of a server is a guess, no more of the clock is used than an eighth.
 const LAST_RESERVE: u32 = 8;
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_thinker_that_says_nothing_leaves_a_sensible_move_in_the_slot() {
     let house = house(Kind::Faulty(Fault::Silent), Config::default());
     // The queen hangs, and a pawn can take it.
@@ -52,7 +52,7 @@ async fn a_thinker_that_says_nothing_leaves_a_sensible_move_in_the_slot() {
     assert_eq!(ask(&mut seat, 1, Some(clocks(1000 * MS))).await, "d4e5");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_only_legal_move_is_played_at_once() {
     let mut house = house(Kind::Faulty(Fault::Silent), Config::default());
     let start = "7k/8/5K2/8/8/8/8/6Q1 b - - 0 1";
@@ -62,7 +62,7 @@ async fn the_only_legal_move_is_played_at_once() {
     assert_eq!((took, how), (Duration::ZERO, MoveOrigin::Forced));
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_faked_thought_ends_long_before_the_deadline_and_holds_up_no_other_game() {
     let config = Config { fake_think_time: true, ..Config::default() };
     let mut house = house(Kind::Faulty(Fault::Silent), config);
@@ -85,7 +85,7 @@ async fn a_faked_thought_ends_long_before_the_deadline_and_holds_up_no_other_gam
     assert!(timeout(left, fast.actions.recv()).await.is_err());
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_server_that_talks_without_end_does_not_hold_up_the_answer() {
     let house = house(Kind::Faulty(Fault::Silent), Config::default());
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
@@ -104,7 +104,7 @@ async fn a_server_that_talks_without_end_does_not_hold_up_the_answer() {
     storm.abort();
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_move_of_days_takes_no_longer_than_the_configuration_says() {
     let config = Config { max_move_time: 90_000 * MS, ..Config::default() };
     let mut house = house(Kind::Faulty(Fault::Silent), config);
@@ -115,7 +115,7 @@ async fn a_move_of_days_takes_no_longer_than_the_configuration_says() {
     assert_eq!(how, MoveOrigin::HardLimit);
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_deadline_follows_a_clock_that_is_lowered_while_we_think() {
     let (left, after) = (800_000 * MS, 10_000 * MS);
     // The clock after ten seconds, and the eighth that is used of what it would have been at the request.
@@ -157,7 +157,7 @@ async fn charged_move(
     took
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn what_a_server_charges_beyond_our_time_is_kept_in_hand() {
     let mut house = house(Kind::Faulty(Fault::Silent), Config::default());
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
@@ -172,7 +172,7 @@ async fn what_a_server_charges_beyond_our_time_is_kept_in_hand() {
     assert!(took <= (left - lag) / 2 + MS, "{took:?}");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn when_the_lag_is_known_to_be_small_the_clock_is_used() {
     let mut house = house(Kind::Faulty(Fault::Silent), Config::default());
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
@@ -185,7 +185,7 @@ async fn when_the_lag_is_known_to_be_small_the_clock_is_used() {
     assert!(last > first, "{last:?} after {first:?}");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_clock_that_is_told_in_steps_is_not_believed_to_the_last_step() {
     let mut house =
         house(Kind::Faulty(Fault::Silent), Config { move_overhead: Duration::ZERO, ..Config::default() });
@@ -195,7 +195,7 @@ async fn a_clock_that_is_told_in_steps_is_not_believed_to_the_last_step() {
     assert!(took <= 501 * MS, "{took:?}");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn an_old_request_is_never_answered() {
     let house = house(Kind::Faulty(Fault::Silent), Config::default());
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();

@@ -5,10 +5,9 @@ use std::{
     process::{Output, Stdio},
 };
 
-use crate::support::{
-    command::{err, out, zeitnot},
-    wait::wait_for,
-};
+use zeitnot_testing::wait_for;
+
+use crate::support::command::{err, out, zeitnot};
 
 fn deadline(arguments: &[&str]) -> Output {
     zeitnot(&["bench", "deadline"]).args(arguments).output().unwrap()

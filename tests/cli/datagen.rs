@@ -8,11 +8,9 @@ use std::{
 
 use zeitnot_engine::training::{GameFile, PlayedGame, Ply, count_positions};
 use zeitnot_rules::{GameKind, chess::Chess};
+use zeitnot_testing::wait_for;
 
-use crate::support::{
-    command::{err, out, zeitnot},
-    wait::wait_for,
-};
+use crate::support::command::{err, out, zeitnot};
 
 fn datagen(file: &Path, positions: u64, more: &[&str]) -> Command {
     let mut command = zeitnot(&["datagen", "--nodes", "60", "--positions", &positions.to_string()]);

@@ -10,11 +10,9 @@ use std::{
 };
 
 use zeitnot_engine::training::GameFile;
+use zeitnot_testing::{LONG, wait_for};
 
-use crate::support::{
-    command::{err, out, zeitnot},
-    wait::wait_for,
-};
+use crate::support::command::{err, out, zeitnot};
 
 fn start(arguments: &[&str], folder: &Path) -> Child {
     let mut command = zeitnot(arguments);
@@ -94,7 +92,7 @@ fn datagen_that_is_terminated_says_so_by_its_exit_code() {
     assert!(err(&output).ends_with(" of 2000000 positions; the same command continues\n"), "{output:?}");
 }
 
-#[test]
+#[test(limit = LONG)]
 fn experiments_are_the_rows_so_far() {
     let folder = tempfile::tempdir().unwrap();
     let arguments =

@@ -4,10 +4,11 @@
 
 use std::{fs, path::Path, process::Command, process::Stdio};
 
+use zeitnot_testing::wait_for;
+
 use crate::support::{
     arena::tags,
     command::{err, out, zeitnot},
-    wait::wait_for,
 };
 
 fn queue(folder: &Path) -> Command {

@@ -9,10 +9,11 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use zeitnot_testing::wait_for;
+
 use crate::support::{
     arena::tags,
     command::{err, out, zeitnot},
-    wait::wait_for,
 };
 
 fn command(folder: &Path, arguments: &str) -> Command {

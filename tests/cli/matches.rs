@@ -10,11 +10,12 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use zeitnot_testing::{LONG, wait_for};
+
 use crate::support::{
     arena::tags,
     command::{ZEITNOT, err, out, zeitnot},
     installed::has_engine,
-    wait::wait_for,
 };
 
 /// Plays a match; the last argument is split at spaces.
@@ -298,7 +299,7 @@ fn games_are_adjudicated_by_both_scores() {
     assert_eq!(row(self::told(&output), "plies a game"), "2.0");
 }
 
-#[test]
+#[test(limit = LONG)]
 fn installed_engines_play() {
     let folder = tempfile::tempdir().unwrap();
     for engine in ["/usr/games/gnuchess --uci option.OwnBook=false", "/usr/games/phalanx protocol=xboard"] {

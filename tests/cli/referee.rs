@@ -9,10 +9,9 @@ use std::{
     time::Instant,
 };
 
-use crate::support::{
-    command::{ZEITNOT, err, out, zeitnot},
-    wait::{LONG, wait_for},
-};
+use zeitnot_testing::{LONG, wait_for};
+
+use crate::support::command::{ZEITNOT, err, out, zeitnot};
 
 fn match_of(folder: &Path, arguments: &[&str]) -> Output {
     referee(folder, arguments).output().unwrap()

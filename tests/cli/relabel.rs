@@ -13,11 +13,9 @@ use zeitnot_engine::{
     training::{GameFile, GameWriter, PlayedGame, Ply, UNSCORED},
 };
 use zeitnot_rules::{Game, chess::Chess};
+use zeitnot_testing::wait_for;
 
-use crate::support::{
-    command::{ZEITNOT, err, zeitnot},
-    wait::wait_for,
-};
+use crate::support::command::{ZEITNOT, err, zeitnot};
 
 /// A score that no engine gives.
 const UNKNOWN: i16 = 12_345;

@@ -8,10 +8,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::support::{
-    command::{ZEITNOT, err, out, zeitnot},
-    wait::wait_for,
-};
+use zeitnot_testing::wait_for;
+
+use crate::support::command::{ZEITNOT, err, out, zeitnot};
 
 /// Tunes two options that change no move: what is learned comes from openings and colours alone, and is the same each time.
 fn tune(folder: &Path, state: &str, more: &[&str]) -> Command {

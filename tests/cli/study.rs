@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fs};
 
+use zeitnot_testing::LONG;
+
 use crate::support::command::{out, zeitnot};
 
 fn study(args: &[&str]) -> String {
@@ -36,7 +38,7 @@ fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
         .collect()
 }
 
-#[test]
+#[test(limit = LONG)]
 fn moves_and_values_are_those_of_the_reports() {
     let rows = rows(&study(&["horizon", "mate", "--quick", "--format", "csv"]));
     let told = |experiment: &str, depth: &str, column: &str| {
@@ -61,7 +63,7 @@ fn moves_and_values_are_those_of_the_reports() {
     }
 }
 
-#[test]
+#[test(limit = LONG)]
 fn every_experiment_writes_a_table_and_csv() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("findings.csv");

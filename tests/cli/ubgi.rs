@@ -117,7 +117,7 @@ fn opening(game: usize) -> Vec<String> {
     texts
 }
 
-#[test]
+#[test(limit = zeitnot_testing::SOAK)]
 #[ignore = "soak: ten minutes"]
 fn two_hundred_games_without_a_late_or_illegal_move() {
     let next = AtomicUsize::new(0);

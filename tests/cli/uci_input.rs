@@ -2,9 +2,10 @@
 
 use std::{io::Write, process::Stdio};
 
+use zeitnot_testing::wait_for;
 use zeitnot_wire::uci::{FromGui, Words};
 
-use crate::support::{command::zeitnot, uci_engine::Engine, wait::wait_for};
+use crate::support::{command::zeitnot, uci_engine::Engine};
 
 #[test]
 fn invalid_input_gets_an_error_each() {

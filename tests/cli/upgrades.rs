@@ -39,7 +39,7 @@ fn a_configuration_is_valid_and_a_newer_one_refused_in_one_line() {
 }
 
 /// The kept file has an earlier schema: who only reads it says so, and an arena that starts brings it up to date.
-#[tokio::test]
+#[test]
 async fn the_results_of_a_database_are_there_once_an_arena_has_started() {
     let folder = copy("arena.db");
     let results = ["arena", "results", "class", "--config", "arena.toml"];

@@ -2,9 +2,11 @@
 
 #![cfg(target_os = "linux")]
 
-use crate::support::{arena::word, pty::Pty, wait::until, web::with_page};
+use zeitnot_testing::until;
 
-#[tokio::test]
+use crate::support::{arena::word, pty::Pty, web::with_page};
+
+#[test]
 async fn games_are_listed_and_one_is_watched_to_its_end_and_beyond() {
     let (arena, browser) = with_page("").await;
     let folder = tempfile::tempdir().unwrap();
@@ -25,7 +27,7 @@ async fn games_are_listed_and_one_is_watched_to_its_end_and_beyond() {
     assert_eq!(pty.end().0, Some(0));
 }
 
-#[tokio::test]
+#[test]
 async fn a_game_is_watched_by_its_id() {
     let (arena, browser) = with_page("").await;
     let board = arena.game().await;

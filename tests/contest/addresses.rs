@@ -2,12 +2,12 @@
 
 use tokio::{io::AsyncWriteExt, net::TcpListener};
 use zeitnot_clients::{ProtocolError, contest::Contest};
+use zeitnot_testing::soon;
 
 use crate::support::{
     arena::{By, TestArena},
     contest_server::{Client, Server, Transport, config},
     log::Log,
-    wait::soon,
 };
 
 /// Expects that a client of this address gives up, and says this.
@@ -19,7 +19,7 @@ async fn refused(address: &str, what: &str, advice: &str) {
     assert!(!told.contains('\n'), "{told}");
 }
 
-#[tokio::test]
+#[test]
 async fn a_port_of_the_arena_of_the_other_kind_is_named() {
     let log = Log::capture();
     let arena = TestArena::start("").await;
@@ -33,7 +33,7 @@ async fn a_port_of_the_arena_of_the_other_kind_is_named() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn other_servers_of_the_other_kind_are_known_as_well() {
     for (scheme, said, what) in [
         ("tcp", "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 400"),
@@ -53,7 +53,7 @@ async fn other_servers_of_the_other_kind_are_known_as_well() {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_server_that_closes_without_a_word_may_be_one_for_websocket() {
     let log = Log::capture();
     let server = Server::start(Transport::Tcp).await;

@@ -24,7 +24,7 @@ fn client(server: &Server, games: u32) -> Client {
     Client::of::<Contest>(config)
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_tournament_that_is_over_is_asked_for_slowly() {
     let log = Log::capture();
     let server = Server::start(Transport::Tcp).await;
@@ -46,7 +46,7 @@ async fn a_tournament_that_is_over_is_asked_for_slowly() {
     assert_eq!(client.game().await.info.id, "g1");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_client_that_was_sent_for_some_games_leaves_a_tournament_that_is_over() {
     let server = Server::start(Transport::Tcp).await;
     let client = client(&server, 5);
@@ -54,7 +54,7 @@ async fn a_client_that_was_sent_for_some_games_leaves_a_tournament_that_is_over(
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_client_leaves_after_its_number_of_games() {
     let server = Server::start(Transport::Ws).await;
     let mut client = client(&server, 2);

@@ -9,7 +9,7 @@ use crate::support::{
     log::Log,
 };
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn half_a_line_before_a_close_is_not_read() {
     let (server, _client, mut wire, mut player) = in_game(Transport::Tcp).await;
     wire.bytes(b"GAME_OVER g1 1-0 Check").await;
@@ -18,7 +18,7 @@ async fn half_a_line_before_a_close_is_not_read() {
     server.joined().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn bad_lines_are_skipped_and_the_game_goes_on() {
     let log = Log::capture();
     let (_server, _client, mut wire, mut player) = in_game(Transport::Tcp).await;
@@ -32,7 +32,7 @@ async fn bad_lines_are_skipped_and_the_game_goes_on() {
     log.shows("not UTF-8").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_flood_of_nonsense_does_not_flood_the_log() {
     let log = Log::capture();
     let (_server, _client, mut wire) = joined(Transport::Tcp).await;
@@ -44,14 +44,14 @@ async fn a_flood_of_nonsense_does_not_flood_the_log() {
     assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "the terminal is not theirs");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_frame_that_is_too_long_costs_only_the_connection() {
     let (server, _client, mut wire) = joined(Transport::Ws).await;
     wire.say(&"x".repeat(1 << 20)).await;
     server.joined().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn silence_during_a_game_ends_the_connection_and_between_games_it_does_not() {
     let server = Server::start(Transport::Tcp).await;
     let mut config = config(&server.address());
@@ -67,7 +67,7 @@ async fn silence_during_a_game_ends_the_connection_and_between_games_it_does_not
     assert_eq!(client.game().await.info.id, "g2");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_server_that_does_not_read_our_answers_is_left() {
     let log = Log::capture();
     let (server, _client, mut wire) = joined(Transport::Tcp).await;

@@ -7,12 +7,12 @@ use crate::support::{
     latency::prompt,
 };
 
-#[tokio::test]
+#[test]
 async fn a_request_over_tcp_does_not_wait_for_a_late_acknowledgement() {
     prompt_moves(Transport::Tcp).await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_request_over_websocket_does_not_wait_for_a_late_acknowledgement() {
     prompt_moves(Transport::Ws).await;
 }

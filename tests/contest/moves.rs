@@ -14,7 +14,7 @@ async fn asked() -> (Server, Client, Connection, Player, Turn) {
     (server, client, wire, player, turn)
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_refused_move_is_asked_for_again() {
     let (_server, _client, mut wire, mut player, first) = asked().await;
     player.play(first, "e2e5").await;
@@ -31,7 +31,7 @@ async fn a_refused_move_is_asked_for_again() {
     wire.expect("MOVE g1 e2-e4").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_clock_update_neither_asks_for_a_move_nor_closes_a_request() {
     let (_server, _client, mut wire, mut player, turn) = asked().await;
     wire.say(&format!("CLOCK_UPDATE g1 alice bob 5.00 10.00 {}", START)).await;
@@ -51,7 +51,7 @@ async fn a_clock_update_neither_asks_for_a_move_nor_closes_a_request() {
     wire.expect("MOVE g1 a2-a3").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn messages_of_other_games_and_unknown_ones_are_skipped() {
     let (_server, _client, mut wire, mut player, turn) = asked().await;
     for line in [
@@ -79,7 +79,7 @@ async fn messages_of_other_games_and_unknown_ones_are_skipped() {
     assert_eq!(result, "1-0 Checkmate");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_move_after_the_end_is_never_sent() {
     let (_server, mut client, mut wire, mut player, turn) = asked().await;
     wire.say("GAME_OVER g1 0-1 Out of time").await;
@@ -95,7 +95,7 @@ async fn a_move_after_the_end_is_never_sent() {
     wire.expect("MOVE g2 d2-d4").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn an_unreadable_move_becomes_the_board_after_it() {
     let (_server, _client, mut wire, mut player, _turn) = asked().await;
     wire.say(&format!("PLAYER_MOVED g1 alice pawn-to-king-four alice bob 9.00 9.00 {AFTER_E4}")).await;

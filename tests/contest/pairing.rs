@@ -5,7 +5,7 @@ use zeitnot_seat::Event;
 
 use crate::support::contest_server::{START, Transport, in_game, joined};
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn an_opponent_who_does_not_ack_costs_only_the_game() {
     let (_server, mut client, mut wire) = joined(Transport::Tcp).await;
     wire.say("GAME_PAIRED g1 alice bob 10.00 0.10").await;
@@ -16,7 +16,7 @@ async fn an_opponent_who_does_not_ack_costs_only_the_game() {
     assert_eq!(client.game().await.info.id, "g2");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn an_aborted_game_ends_for_the_player_too() {
     let (_server, mut client, mut wire, mut player) = in_game(Transport::Tcp).await;
     wire.ask("g1").await;
@@ -28,7 +28,7 @@ async fn an_aborted_game_ends_for_the_player_too() {
     assert_eq!(client.game().await.info.id, "g2");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn black_waits_for_white() {
     let (_server, mut client, mut wire) = joined(Transport::Ws).await;
     wire.say("GAME_PAIRED g1 bob alice 10.00 0.10").await;
@@ -46,7 +46,7 @@ async fn black_waits_for_white() {
     wire.expect("MOVE g1 e7-e5").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_that_nobody_takes_is_resigned() {
     let (_server, mut client, mut wire) = joined(Transport::Tcp).await;
     wire.begin("g1").await;
@@ -58,7 +58,7 @@ async fn a_game_that_nobody_takes_is_resigned() {
     assert_eq!(client.game().await.info.id, "g2");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_player_who_leaves_resigns() {
     let (_server, mut client, mut wire) = joined(Transport::Tcp).await;
     wire.begin("g1").await;
@@ -66,7 +66,7 @@ async fn a_player_who_leaves_resigns() {
     wire.expect("RESIGN g1").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_new_pairing_ends_a_game_whose_end_was_lost() {
     let (_server, mut client, mut wire, mut player) = in_game(Transport::Tcp).await;
     wire.begin("g2").await;

@@ -12,15 +12,15 @@ use zeitnot_clients::{
     contest::{Config, Contest, Timeouts},
 };
 use zeitnot_net::secret::Secret;
+use zeitnot_testing::soon;
 
 use crate::support::{
     contest_server::{Client, Server, Transport, config, entry, in_game},
     log::Log,
     pauses::Pauses,
-    wait::soon,
 };
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_server_that_goes_and_comes_back_is_joined_again() {
     let (server, mut client, wire, mut player) = in_game(Transport::Tcp).await;
     drop(wire);
@@ -41,7 +41,7 @@ fn after_an_outage_of_half_a_minute_nobody_is_absent() {
     assert!(outage + Timeouts::default().reconnect.max_delay < class.absent_after);
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn no_pause_is_long_while_a_lost_game_could_still_run() {
     let server = Server::start(Transport::Tcp).await;
     let mut client = Client::of::<Contest>(entry(&server.address(), "alice"));
@@ -57,7 +57,7 @@ async fn no_pause_is_long_while_a_lost_game_could_still_run() {
     client.ends_now().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_server_that_is_not_there_yet_is_waited_for() {
     let log = Log::capture();
     let reserved = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -71,7 +71,7 @@ async fn a_server_that_is_not_there_yet_is_waited_for() {
     client.ends_soon().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_refusal_is_shown_in_the_servers_words() {
     let log = Log::capture();
     let server = Server::start(Transport::Tcp).await;
@@ -94,7 +94,7 @@ async fn proxy(listener: TcpListener, answer: &str) -> String {
     String::from_utf8_lossy(&bytes[..read]).into_owned()
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_wrong_token_is_shown_once_and_is_the_end() {
     let log = Log::capture();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -109,7 +109,7 @@ async fn a_wrong_token_is_shown_once_and_is_the_end() {
     assert!(!log.text().contains("hush-hush"));
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_server_that_accepts_and_says_nothing_is_given_up() {
     let log = Log::capture();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

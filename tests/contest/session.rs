@@ -10,7 +10,7 @@ use crate::support::contest_server::{Client, Connection, START, Server, Transpor
 
 const GAME: &str = "d779c3aae51c11f186c902fc00000001";
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_recorded_session_plays_over_both_transports() {
     for transport in [Transport::Tcp, Transport::Ws] {
         recorded(transport).await;
@@ -91,7 +91,7 @@ async fn referee(wire: &mut Connection, game: &str, plies: usize) {
     wire.say(&format!("GAME_OVER {game} 0.5-0.5 Agreed")).await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn one_tournament_game_after_another() {
     let server = Server::start(Transport::Tcp).await;
     let mut client = Client::of::<Contest>(config(&server.address()));
@@ -114,7 +114,7 @@ async fn one_tournament_game_after_another() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_frame_is_a_line_with_and_without_its_end() {
     let server = Server::start(Transport::Ws).await;
     let mut client = Client::of::<Contest>(config(&server.address()));

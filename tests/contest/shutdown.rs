@@ -1,13 +1,11 @@
 //! Stop in two steps.
 
 use zeitnot_clients::contest::Contest;
+use zeitnot_testing::soon;
 
-use crate::support::{
-    contest_server::{Client, Transport, config, in_game, joined},
-    wait::soon,
-};
+use crate::support::contest_server::{Client, Transport, config, in_game, joined};
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_first_stop_finishes_the_running_game() {
     let (_server, client, mut wire, mut player) = in_game(Transport::Ws).await;
     client.shutdown.soon.cancel();
@@ -22,7 +20,7 @@ async fn the_first_stop_finishes_the_running_game() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_first_stop_between_games_leaves_at_once() {
     let (_server, client, mut wire) = joined(Transport::Tcp).await;
     client.shutdown.soon.cancel();
@@ -30,7 +28,7 @@ async fn the_first_stop_between_games_leaves_at_once() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_second_stop_leaves_amid_a_game() {
     let (_server, client, mut wire, mut player) = in_game(Transport::Tcp).await;
     client.shutdown.now.cancel();
@@ -40,7 +38,7 @@ async fn the_second_stop_leaves_amid_a_game() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_second_stop_leaves_amid_a_handshake() {
     // Nobody shakes hands here.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -9,6 +9,7 @@ use zeitnot_engine::{
     Config, Decision, EngineFactory, Limits, Progress, StopFlag, Task, Thinker, net::EvalFile, think_now,
 };
 use zeitnot_rules::{Color, Game, GameHistory, Outcome, chess::Chess};
+use zeitnot_testing::LONG;
 
 use crate::support::engine::search_factory;
 
@@ -66,7 +67,7 @@ fn king_and_pawn_win_or_draw_by_the_opposition() {
     drawn("8/8/8/8/8/4k3/4p3/4K3 w - - 0 1");
 }
 
-#[test]
+#[test(limit = LONG)]
 fn rook_and_pawn_win_by_lucena_and_draw_by_philidor() {
     // Lucena's bridge wins; Philidor's sixth rank holds.
     won("1K1k4/1P6/8/8/8/8/r7/2R5 w - - 0 1");
@@ -75,7 +76,7 @@ fn rook_and_pawn_win_by_lucena_and_draw_by_philidor() {
     drawn("6k1/R7/8/4KP2/8/8/8/5r2 w - - 0 1");
 }
 
-#[test]
+#[test(limit = LONG)]
 fn endgames_that_cannot_be_won_are_drawn() {
     // Opposite bishops, the wrong corner, a rook against a bishop, two knights.
     drawn("8/8/3k4/3b4/3P4/3KB3/8/8 w - - 0 1");

@@ -10,12 +10,12 @@ use zeitnot_bot::{Bot, BotContext};
 use zeitnot_clients::{OrderQueue, Protocol, Shutdown, contest::Contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::{EngineFactory, Kind, external};
+use zeitnot_testing::{LONG, soon, until};
 
 use crate::support::{
     arena::{By, TestArena},
     contest_server::entry,
     installed::has_engine,
-    wait::{soon, until},
 };
 
 const STOCKFISH: &str = "/usr/games/stockfish";
@@ -94,7 +94,7 @@ async fn game(kills: usize) -> (String, String) {
 }
 
 /// One game after the other, as all children of that name are killed.
-#[tokio::test(flavor = "multi_thread")]
+#[test(limit = LONG, workers = 2)]
 async fn stockfish_mates_even_if_it_is_killed_amid_the_game() {
     if !has_engine(STOCKFISH) {
         return;

@@ -5,6 +5,7 @@ use std::{fs, path::Path};
 
 use zeitnot_engine::{Limits, Thinker, think_now};
 use zeitnot_rules::{Game, GameHistory, chess::Chess};
+use zeitnot_testing::LONG;
 
 use crate::support::engine::search_factory;
 
@@ -52,12 +53,12 @@ fn mates_in_three_are_found() {
     solve_all(3, 2);
 }
 
-#[test]
+#[test(limit = LONG)]
 fn mates_in_four_are_found() {
     solve_all(4, 5);
 }
 
-#[test]
+#[test(limit = zeitnot_testing::SOAK)]
 #[ignore = "soak: half a minute"]
 fn all_mates_are_found() {
     (1..=4).for_each(|moves| solve_all(moves, 1));

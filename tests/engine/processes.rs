@@ -7,8 +7,9 @@ use std::{
 };
 
 use tempfile::TempDir;
+use zeitnot_testing::wait_for;
 
-use crate::support::{command::zeitnot, wait::wait_for};
+use crate::support::command::zeitnot;
 
 /// Variables of the tests' environment that hold secrets, the last one as the configuration says.
 const SECRETS: [&str; 6] = [

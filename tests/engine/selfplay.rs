@@ -60,7 +60,7 @@ fn forty_short_games_are_legal_and_end() {
     tally.check(40);
 }
 
-#[test]
+#[test(limit = zeitnot_testing::SOAK)]
 #[ignore = "soak: a minute"]
 fn a_thousand_games_are_legal_and_end() {
     let mut tally = Tally::default();

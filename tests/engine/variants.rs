@@ -96,7 +96,7 @@ fn random_moves_never_beat_us() {
 }
 
 /// Measure of a release; takes minutes without optimisation.
-#[test]
+#[test(limit = zeitnot_testing::SOAK)]
 #[ignore = "soak: minutes"]
 fn random_moves_never_beat_us_in_a_hundred_games() {
     play(100, 1000);

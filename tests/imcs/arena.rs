@@ -7,15 +7,15 @@ use tokio::{
     runtime::Handle,
     time::{Instant, pause, resume, sleep},
 };
+use zeitnot_testing::as_time_passes;
 
 use crate::support::{
     arena::{records, results},
     imcs::Imcs,
     log::Log,
-    wait::as_time_passes,
 };
 
-#[tokio::test]
+#[test]
 async fn guests_get_the_replies_of_the_protocol() {
     let imcs = Imcs::start().await;
     let mut guest = imcs.connect().await;
@@ -48,7 +48,7 @@ async fn guests_get_the_replies_of_the_protocol() {
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
 }
 
-#[tokio::test]
+#[test]
 async fn users_register_log_in_and_are_kept() {
     let imcs = Imcs::start().await;
     let mut alice = imcs.register("alice").await;
@@ -79,7 +79,7 @@ async fn users_register_log_in_and_are_kept() {
     assert!(users.ends_with("\nadmin secret 1000\nalice new 1000\nbob pw 1000\n"), "{users}");
 }
 
-#[tokio::test]
+#[test]
 async fn users_that_could_not_be_written_are_tried_again_at_the_end() {
     let log = Log::capture();
     let folder = tempfile::tempdir().unwrap();
@@ -94,7 +94,7 @@ async fn users_that_could_not_be_written_are_tried_again_at_the_end() {
     assert!(std::fs::read_to_string(&users).unwrap_or_default().ends_with("\nalice pw 1000\n"));
 }
 
-#[tokio::test]
+#[test]
 async fn offers_are_made_withdrawn_and_accepted() {
     let imcs = Imcs::start().await;
     let (mut alice, mut bob) = (imcs.register("alice").await, imcs.register("bob").await);
@@ -120,7 +120,7 @@ async fn offers_are_made_withdrawn_and_accepted() {
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
 }
 
-#[tokio::test]
+#[test]
 async fn a_game_is_played_rated_and_recorded() {
     let imcs = Imcs::start().await;
     let (mut alice, mut bob) = imcs.game(60).await;
@@ -175,7 +175,7 @@ async fn a_game_is_played_rated_and_recorded() {
     imcs.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_resignation_ends_the_game() {
     let imcs = Imcs::start().await;
     let (mut alice, mut bob) = imcs.game(60).await;
@@ -187,7 +187,7 @@ async fn a_resignation_ends_the_game() {
     imcs.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_player_whose_clock_runs_out_loses_but_the_first_move_is_free() {
     let imcs = Imcs::start().await;
     let (mut alice, mut bob) = imcs.game(1).await;
@@ -201,7 +201,7 @@ async fn a_player_whose_clock_runs_out_loses_but_the_first_move_is_free() {
     imcs.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_player_who_disconnects_loses() {
     let imcs = Imcs::start().await;
     let (mut alice, mut bob) = imcs.game(60).await;
@@ -227,7 +227,7 @@ async fn a_player_who_disconnects_loses() {
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
 }
 
-#[tokio::test]
+#[test]
 async fn a_broken_connection_can_be_replaced() {
     let imcs = Imcs::start().await;
     let (mut alice, mut bob) = imcs.game(60).await;
@@ -250,7 +250,7 @@ async fn a_broken_connection_can_be_replaced() {
     imcs.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_broken_connection_that_is_not_replaced_loses() {
     let imcs = Imcs::with("reconnect = '200ms'").await;
     let (mut alice, mut bob) = imcs.game(60).await;
@@ -266,7 +266,7 @@ async fn a_broken_connection_that_is_not_replaced_loses() {
     imcs.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn wrong_passwords_are_answered_late_and_five_of_them_are_the_last() {
     let imcs = Imcs::start().await;
     let mut alice = imcs.register("alice").await;
@@ -282,7 +282,7 @@ async fn wrong_passwords_are_answered_late_and_five_of_them_are_the_last() {
     imcs.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn hostile_bytes_get_replies() {
     let imcs = Imcs::start().await;
     let mut guest = imcs.connect().await;

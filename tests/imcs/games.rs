@@ -20,7 +20,7 @@ fn play(imcs: &Imcs, kind: Kind, user: &str, more: &str) -> Client {
     Client::with_bot::<protocol::Imcs>(toml::from_str(&text).unwrap(), kind, bot::Config::default())
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[test(workers = 2)]
 async fn our_clients_offer_accept_and_play_games() {
     let imcs = Imcs::start().await;
     let strong = play(&imcs, Kind::Search, "strong", "[offer]\ntime = '2s'\nopponent_time = '5s'");
@@ -47,7 +47,7 @@ async fn our_clients_offer_accept_and_play_games() {
     assert!(rating("strong") > 1030 && rating("weak") < 970, "{users}");
 }
 
-#[tokio::test]
+#[test]
 async fn a_game_whose_connection_breaks_is_taken_up_again() {
     let imcs = Imcs::start().await;
     let relay = Relay::start(&imcs.address).await;

@@ -13,12 +13,12 @@ use zeitnot_clients::{
 };
 use zeitnot_rules::{Color, GameKind};
 use zeitnot_seat::{Action, Event};
+use zeitnot_testing::soon;
 
 use crate::support::{
     client::{Client, Player},
     latency::prompt,
     pauses::Pauses,
-    wait::soon,
 };
 
 struct Server(TcpListener);
@@ -109,7 +109,7 @@ async fn started(more: &str) -> (Server, Client) {
     (server, client)
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_from_its_list_to_its_end() {
     let (server, mut client) = started("games = 1").await;
     let (mut wire, mut player) = server.playing(&mut client).await;
@@ -152,7 +152,7 @@ async fn a_game_from_its_list_to_its_end() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn an_offer_is_withdrawn_repeated_and_played() {
     let server = Server::start().await;
     let offer = "[offer]\ncolor = 'B'\ntime = '60s'\nopponent_time = '90s'\nwithdraw_after = '50ms'\n[accept]\nblock_list = ['eve']";
@@ -192,7 +192,7 @@ async fn an_offer_is_withdrawn_repeated_and_played() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_first_stop_withdraws_the_offer() {
     let (server, client) = started("[offer]").await;
     let mut wire = server.visited().await;
@@ -208,7 +208,7 @@ async fn the_first_stop_withdraws_the_offer() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn an_unknown_user_registers_if_allowed() {
     let (server, client) = started("register = true").await;
     let mut wire = server.accept().await;
@@ -229,7 +229,7 @@ async fn an_unknown_user_registers_if_allowed() {
     client.ends_soon().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_refused_login_ends_the_client_with_advice() {
     for (reply, advice) in [
         ("401 wrong password", "correct `user` and `password`"),
@@ -243,7 +243,7 @@ async fn a_refused_login_ends_the_client_with_advice() {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn offers_that_failed_are_not_accepted_again() {
     let (server, mut client) = started("[accept]").await;
     let mut wire = server.visited().await;
@@ -266,7 +266,7 @@ async fn offers_that_failed_are_not_accepted_again() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_broken_off_game_ends_with_its_reason() {
     let (server, mut client) = started("").await;
     for (said, told) in [
@@ -285,7 +285,7 @@ async fn a_broken_off_game_ends_with_its_reason() {
     client.ends_soon().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_that_can_be_taken_up_is_finished_after_a_stop() {
     let (server, mut client) = started("").await;
     let (mut wire, mut player) = server.playing(&mut client).await;
@@ -310,7 +310,7 @@ async fn a_game_that_can_be_taken_up_is_finished_after_a_stop() {
 }
 
 /// Servers of the course let nobody take up a game, also those that list it until they miss the player.
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_lost_game_that_cannot_be_taken_up_is_given_up_at_once() {
     let (server, mut client) = started("").await;
     for is_listed in [false, true] {
@@ -336,7 +336,7 @@ async fn a_lost_game_that_cannot_be_taken_up_is_given_up_at_once() {
     client.ends_soon().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn no_pause_is_long_while_a_lost_game_could_still_run() {
     let server = Server::start().await;
     let config = Config { timeouts: Timeouts::default(), ..config(&server, "") };
@@ -353,7 +353,7 @@ async fn no_pause_is_long_while_a_lost_game_could_still_run() {
     client.ends_now().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_server_that_falls_silent_in_a_game_is_left() {
     let (server, mut client) = started("").await;
     let (mut wire, mut player) = server.playing(&mut client).await;
@@ -369,7 +369,7 @@ async fn a_server_that_falls_silent_in_a_game_is_left() {
     client.ends_soon().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_without_a_player_is_resigned() {
     let (server, mut client) = started("").await;
     let (mut wire, mut player) = server.playing(&mut client).await;
@@ -393,7 +393,7 @@ async fn a_game_without_a_player_is_resigned() {
 }
 
 /// This server leaves Nagle's algorithm on.
-#[tokio::test]
+#[test]
 async fn a_request_does_not_wait_for_a_late_acknowledgement() {
     let (server, mut client) = started("").await;
     let (mut wire, mut player) = server.playing(&mut client).await;
@@ -408,7 +408,7 @@ async fn a_request_does_not_wait_for_a_late_acknowledgement() {
     client.ends_now().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_move_that_ends_the_game_counts() {
     for end in ["= W wins\r\n231 W wins", "231 W wins", "= draw\r\n230 draw"] {
         let (server, mut client) = started("").await;

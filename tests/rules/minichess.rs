@@ -6,6 +6,7 @@ use zeitnot_rules::{
     Color, Game, GameHistory, Outcome,
     minichess::{MiniChess, Rules},
 };
+use zeitnot_testing::LONG;
 
 /// The rules once more, as plainly as can be: letters on a grid, row 0 is the first rank.
 #[derive(Clone)]
@@ -232,7 +233,7 @@ fn agree(rules: Rules, d: Differences, plies: usize) -> usize {
     ended
 }
 
-#[test]
+#[test(limit = LONG)]
 fn random_games_agree_with_the_plain_rules() {
     assert!(agree(Rules::Imcs, IMCS, 30_000) > 300);
     assert!(agree(Rules::Nthu2023, NTHU_2023, 30_000) > 300);

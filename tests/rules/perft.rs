@@ -45,13 +45,13 @@ fn the_start_and_kiwipete() {
     assert_eq!(perft(&Chess::parse(KIWIPETE).unwrap(), 4), 4_085_603);
 }
 
-#[test]
+#[test(limit = zeitnot_testing::SOAK)]
 #[ignore = "soak: seconds in a release build, minutes in others"]
 fn the_start_six_plies_deep() {
     assert_eq!(perft(&Chess::start(), 6), 119_060_324);
 }
 
-#[test]
+#[test(limit = zeitnot_testing::SOAK)]
 #[ignore = "soak: seconds in a release build, minutes in others"]
 fn kiwipete_five_plies_deep() {
     assert_eq!(perft(&Chess::parse(KIWIPETE).unwrap(), 5), 193_690_690);

@@ -6,6 +6,7 @@ use zeitnot_rules::{
     ByColor, Color, Game, Outcome,
     tuc::{Edition, Move, Rules, Square, Tuc},
 };
+use zeitnot_testing::LONG;
 
 /// One `T` message: the move, the new prize, the points after it.
 fn told(message: &str) -> (Move, Option<Square>, ByColor<u16>) {
@@ -242,7 +243,7 @@ fn compare(game: &Tuc, plain: &Plain) -> bool {
     outcome.is_over()
 }
 
-#[test]
+#[test(limit = LONG)]
 fn random_games_agree_with_the_plain_rules() {
     for edition in Edition::ALL {
         agree(Rules { edition, jumps: true, strict: false }, 30_000);

@@ -14,11 +14,11 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use zeitnot_arena::{Arena, Config, News, Summary};
 use zeitnot_net::{Address, LineReader, LineWriter, over_tcp};
+use zeitnot_testing::{LONG, soon};
 
 use crate::support::{
     command::{err, out, zeitnot},
     storage::Storage,
-    wait::{LONG, soon},
 };
 
 /// Transport of a client.

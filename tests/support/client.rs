@@ -9,8 +9,9 @@ use zeitnot_clients::{OrderQueue, Protocol, ProtocolError, Shutdown};
 use zeitnot_engine::Kind;
 use zeitnot_rules::{Color, Game, GameHistory, MoveText, chess::Chess};
 use zeitnot_seat::{Action, Clocks, Declined, Eval, Event, GameInfo, Lobby, OpenSeat, Seat, Turn};
+use zeitnot_testing::soon;
 
-use crate::support::{bot::lobby, wait::soon};
+use crate::support::bot::lobby;
 
 pub struct Client {
     pub shutdown: Shutdown,

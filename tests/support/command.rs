@@ -6,8 +6,7 @@ use std::{
 };
 
 use tokio::io::AsyncWriteExt;
-
-use crate::support::wait::soon;
+use zeitnot_testing::soon;
 
 /// Path of the program.
 pub const ZEITNOT: &str = env!("CARGO_BIN_EXE_zeitnot");

@@ -14,9 +14,9 @@ use zeitnot_clients::{
     Reconnect,
     contest::{Config, Contest, Timeouts},
 };
+use zeitnot_testing::soon;
 
 pub use crate::support::client::{Client, Player};
-use crate::support::wait::soon;
 
 pub const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 

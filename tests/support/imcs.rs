@@ -7,8 +7,9 @@ use tokio::{
     net::TcpStream,
 };
 use zeitnot_arena::Config;
+use zeitnot_testing::soon;
 
-use crate::support::{arena::TestArena, storage::Storage, wait::soon};
+use crate::support::{arena::TestArena, storage::Storage};
 
 /// Arena with nothing but IMCS.
 pub struct Imcs {

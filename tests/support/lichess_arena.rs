@@ -7,11 +7,9 @@ use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
 };
+use zeitnot_testing::{soon, until};
 
-use crate::support::{
-    arena::{TestArena, records},
-    wait::{soon, until},
-};
+use crate::support::arena::{TestArena, records};
 
 /// Settings of a person's account.
 const PERSON: &str = "title = ''\nscopes = ['bot:play', 'challenge:read', 'challenge:write', 'team:write', \

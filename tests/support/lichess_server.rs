@@ -8,8 +8,7 @@ use std::{
 
 use tokio::time::timeout;
 pub use zeitnot::scripted_lichess::{Feed, Post};
-
-use crate::support::wait::soon;
+use zeitnot_testing::soon;
 
 /// Span in which nothing may be asked; in paused time where possible.
 pub const QUIET: Duration = Duration::from_millis(400);

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, io::Write, sync::Once, time::Duration};
 
-use crate::support::wait::soon;
+use zeitnot_testing::soon;
 
 /// The log of this thread, from debug messages on.
 ///

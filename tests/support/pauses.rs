@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-
-use super::wait::as_time_passes;
+use zeitnot_testing::as_time_passes;
 
 /// Longest pause while a game of ours runs.
 const LONG: Duration = Duration::from_secs(2);

@@ -13,11 +13,9 @@ use tokio::{
     process::{Child, Command},
     task::JoinHandle,
 };
+use zeitnot_testing::{shows, soon, until};
 
-use crate::support::{
-    command::zeitnot,
-    wait::{soon, until},
-};
+use crate::support::command::zeitnot;
 
 /// `zeitnot play` or `zeitnot arena`, as a process.
 pub struct Program {
@@ -73,7 +71,9 @@ impl Program {
             .kill_on_drop(true)
             .spawn()
             .unwrap();
-        let told = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::new(Mutex::new(Vec::<String>::new()));
+        let shown = told.clone();
+        shows(name, move || shown.lock().unwrap().join("\n"));
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let all = told.clone();
         let reader = tokio::spawn(async move {

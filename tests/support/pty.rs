@@ -8,10 +8,9 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use crate::support::{
-    command::{ENVIRONMENT, ZEITNOT},
-    wait::wait_for,
-};
+use zeitnot_testing::{shows, wait_for};
+
+use crate::support::command::{ENVIRONMENT, ZEITNOT};
 
 /// Sequences that take over the alternate screen, and give it back.
 const ENTER: &str = "\u{1b}[?1049h";
@@ -42,7 +41,8 @@ impl Pty {
         command.env("TERM", "xterm-256color").env("SHELL", "/bin/sh").env_remove("NO_COLOR");
         let mut script = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (output, mut stdout) = (Arc::<Mutex<Vec<u8>>>::default(), script.stdout.take().unwrap());
-        let all = output.clone();
+        let (all, shown) = (output.clone(), output.clone());
+        shows("the terminal", move || String::from_utf8_lossy(&shown.lock().unwrap()).into_owned());
         let reader = thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(count @ 1..) = stdout.read(&mut bytes) {

@@ -10,8 +10,9 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+use zeitnot_testing::wait_for;
 
-use crate::support::{installed::is_installed, wait::wait_for};
+use crate::support::installed::is_installed;
 
 const REDIS: &str = "/usr/bin/redis-server";
 /// A server that takes longer for an answer has failed.

@@ -5,8 +5,9 @@ use std::{
     process::{Child, ChildStdin, Stdio},
     sync::mpsc::{Receiver, channel},
     thread,
-    time::Duration,
 };
+
+use zeitnot_testing::waits_for;
 
 use crate::support::command::zeitnot;
 
@@ -31,7 +32,8 @@ impl Engine {
     }
 
     pub fn hear(&self) -> String {
-        self.lines.recv_timeout(Duration::from_secs(60)).expect("the engine says nothing")
+        let _waiting = waits_for("a line of the engine");
+        self.lines.recv().expect("the engine has ended")
     }
 
     /// Returns all lines up to the first that begins like this.

@@ -7,8 +7,9 @@ use reqwest::{Client, Method, Response};
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
+use zeitnot_testing::soon;
 
-use super::{arena::TestArena, storage::Storage, wait::soon};
+use super::{arena::TestArena, storage::Storage};
 
 /// Token of the test arenas.
 pub const TOKEN: &str = "organiser";

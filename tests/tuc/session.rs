@@ -10,12 +10,12 @@ use zeitnot_rules::{
     Color, Game,
     tuc::{Move, Tuc},
 };
+use zeitnot_testing::soon;
 
 use crate::support::{
     baits::{is_bait, loses},
     client::Client,
     log::Log,
-    wait::soon,
 };
 
 /// Span of paused time in which nothing may be sent.
@@ -123,7 +123,7 @@ fn told(board: &mut Tuc, mv: Move) -> String {
     format!("T{}{mv}99{white:02}{black:02}", u8::from(board.side_to_move() == Color::Black))
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_as_black_from_name_to_end() {
     let log = Log::capture();
     let (mut server, client) = playing("", "PB").await;
@@ -143,7 +143,7 @@ async fn a_game_as_black_from_name_to_end() {
     log.shows("3 to 2\" (6 plies)").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_search_that_finds_nothing_in_time_leaves_a_move_that_hangs_nothing() {
     let mut random = fastrand::Rng::with_seed(1);
     let mut bait_count = 0;
@@ -171,7 +171,7 @@ async fn a_search_that_finds_nothing_in_time_leaves_a_move_that_hangs_nothing() 
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_opponents_last_move_counts_although_nobody_tells_it() {
     let log = Log::capture();
     let (mut server, client) = playing("", "PW").await;
@@ -181,7 +181,7 @@ async fn the_opponents_last_move_counts_although_nobody_tells_it() {
     log.shows("8 to 1\" (2 plies)").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn doubled_late_and_invalid_datagrams_are_not_answered() {
     let (mut server, client) = playing("", "PW").await;
     let mut board = Tuc::start();
@@ -216,7 +216,7 @@ async fn doubled_late_and_invalid_datagrams_are_not_answered() {
     server.end(client, "GE0000").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_reply_makes_up_for_the_lost_announcement_of_our_move() {
     let log = Log::capture();
     let (mut server, client) = playing("", "PW").await;
@@ -234,7 +234,7 @@ async fn a_reply_makes_up_for_the_lost_announcement_of_our_move() {
     assert_eq!(log.count("not legal on our board"), 0, "{}", log.text());
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_move_that_does_not_fit_is_taken_over() {
     let log = Log::capture();
     let (mut server, client) = playing("", "PB").await;
@@ -248,7 +248,7 @@ async fn a_move_that_does_not_fit_is_taken_over() {
     log.shows("(2 plies)").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_move_is_sent_again_only_with_resend() {
     for (settings, again) in [("", false), ("resend = true", true)] {
         let (mut server, client) = playing(settings, "PW").await;
@@ -264,7 +264,7 @@ async fn a_move_is_sent_again_only_with_resend() {
     }
 }
 
-#[tokio::test]
+#[test]
 async fn a_server_that_falls_silent_or_dies_is_left_and_found_again() {
     let mut server = Server::bind().await;
     let address = server.address();
@@ -283,7 +283,7 @@ async fn a_server_that_falls_silent_or_dies_is_left_and_found_again() {
     server.end(client, "GE0100").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_killed_server_is_waited_for_visibly() {
     let log = Log::capture();
     let mut server = Server::bind().await;
@@ -305,7 +305,7 @@ async fn a_killed_server_is_waited_for_visibly() {
     client.ends_soon().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_next_game_begins_after_a_moment() {
     let (mut server, client) = playing("games = 2", "PW").await;
     let board = Tuc::start();
@@ -318,7 +318,7 @@ async fn the_next_game_begins_after_a_moment() {
     server.end(client, "GE0100").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn seats_are_asked_for_at_intervals_and_a_stop_ends_that() {
     let mut server = Server::bind().await;
     let client = start(server.address(), "");
@@ -331,7 +331,7 @@ async fn seats_are_asked_for_at_intervals_and_a_stop_ends_that() {
     client.ends_soon().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_first_stop_goes_on_with_the_game_and_the_second_leaves_it() {
     let (mut server, client) = playing("games = 5", "PW").await;
     let mut board = Tuc::start();

@@ -10,13 +10,13 @@ use tokio::{
 use zeitnot_bot as bot;
 use zeitnot_clients::tuc::TucChess;
 use zeitnot_engine::Kind;
+use zeitnot_testing::soon;
 
 use crate::support::{
     arena::{TestArena, results},
     client::Client,
     log::Log,
     storage::Storage,
-    wait::soon,
 };
 
 /// Span of paused time in which nothing may be sent.
@@ -97,7 +97,7 @@ async fn seated(table: &Table) -> (Player, Player) {
     (white, black)
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn both_are_told_each_move_once_and_the_end_is_recorded() {
     let table = Table::open(
         "games = 1\nprize_chance = 0.0\nworth_chance = 1.0\ntime_limit = '30s'\nmove_timeout = '1h'",
@@ -123,7 +123,7 @@ async fn both_are_told_each_move_once_and_the_end_is_recorded() {
     assert!(record.contains("T15040990000\nT01222990000\nT14030990100\n2232\nGE0101\n"), "{record}");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn strangers_illegal_moves_and_doubled_datagrams_change_nothing() {
     let log = Log::capture();
     let table = Table::open("games = 1\nprize_chance = 0.0").await;
@@ -164,7 +164,7 @@ async fn strangers_illegal_moves_and_doubled_datagrams_change_nothing() {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_strict_table_ends_the_game_silently_at_an_illegal_move() {
     let table = Table::open("games = 1\nstrict = true").await;
     let (white, black) = seated(&table).await;
@@ -174,7 +174,7 @@ async fn a_strict_table_ends_the_game_silently_at_an_illegal_move() {
     white.hears_nothing().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_record_that_could_not_be_written_is_tried_again_at_the_end() {
     let log = Log::capture();
     let table = Table::open("games = 2\nstrict = true").await;
@@ -190,7 +190,7 @@ async fn a_record_that_could_not_be_written_is_tried_again_at_the_end() {
     assert!(record.contains("dead"), "{record}");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_player_who_does_not_move_does_not_keep_the_table() {
     let table = Table::open("games = 2\nmove_timeout = '300ms'").await;
     seated(&table).await;
@@ -199,7 +199,7 @@ async fn a_player_who_does_not_move_does_not_keep_the_table() {
     table.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn somebody_who_has_left_keeps_no_seat() {
     let log = Log::capture();
     let table = Table::open("games = 1").await;
@@ -221,7 +221,7 @@ async fn somebody_who_has_left_keeps_no_seat() {
     assert_eq!(log.count("is gone: the seat is free"), 2, "{}", log.text());
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_player_who_waits_for_long_keeps_the_seat() {
     let table = Table::open("games = 1").await;
     let (white, black) = (Player::new(&table).await, Player::new(&table).await);
@@ -236,7 +236,7 @@ async fn a_player_who_waits_for_long_keeps_the_seat() {
     table.arena.stop().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_ghost_at_the_board_does_not_keep_the_table() {
     let table = Table::open("games = 1\nfirst_move = '300ms'").await;
     let (white, _black) = seated(&table).await;
@@ -245,7 +245,7 @@ async fn a_ghost_at_the_board_does_not_keep_the_table() {
     assert!(record.contains("nobody moved for too long"), "{record}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[test(workers = 2)]
 async fn our_search_beats_random_moves_in_whole_games() {
     const GAMES: usize = 2;
     let table = Table::open(&format!("games = {GAMES}\nstrict = true\nrules = '2021'")).await;

@@ -13,7 +13,7 @@ async fn schemas(browser: &Browser) -> Schemas {
     Schemas(document)
 }
 
-#[tokio::test]
+#[test]
 async fn answers_are_as_documented() {
     let (arena, browser) = with_page("").await;
     let schemas = schemas(&browser).await;
@@ -72,7 +72,7 @@ async fn answers_are_as_documented() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn every_endpoint_is_documented() {
     let (arena, browser) = with_page("").await;
     let Schemas(document) = schemas(&browser).await;
@@ -92,7 +92,7 @@ async fn every_endpoint_is_documented() {
 }
 
 /// The files have the result that players were told.
-#[tokio::test]
+#[test]
 async fn results_are_downloaded() {
     let (arena, browser) = with_page("").await;
     let mut board = arena.game().await;

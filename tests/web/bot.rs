@@ -13,10 +13,10 @@ use zeitnot_arena::{
     },
 };
 use zeitnot_rules::{ByColor, GameKind, MoveText};
+use zeitnot_testing::{soon, until};
 
 use crate::support::{
     schema::Schemas,
-    wait::{soon, until},
     web::{Browser, TOKEN, with_page},
 };
 
@@ -56,7 +56,7 @@ fn bot() -> BotView {
     }
 }
 
-#[tokio::test]
+#[test]
 async fn a_bot_shows_its_games_and_stops_by_the_token_alone() {
     let config = format!("listen = '127.0.0.1:0'\ntoken = '{TOKEN}'");
     let config: WebConfig = toml::from_str(&config).unwrap();
@@ -104,7 +104,7 @@ async fn a_bot_shows_its_games_and_stops_by_the_token_alone() {
     drop(hold);
 }
 
-#[tokio::test]
+#[test]
 async fn an_arena_shows_no_bot() {
     let (arena, browser) = with_page("").await;
     let (status, told) = browser.json("/api/bot").await;

@@ -1,6 +1,7 @@
 //! Orders from a bot's page to its client, on the arena's own Lichess server.
 
 use serde_json::{Value, json};
+use zeitnot_testing::until;
 
 use crate::support::{
     arena::TestArena,
@@ -8,7 +9,6 @@ use crate::support::{
     lichess_arena::{Lichess, Stream, accounts, play},
     program::Program,
     schema::Schemas,
-    wait::until,
     web::{Browser, TOKEN},
 };
 
@@ -101,7 +101,7 @@ async fn challenge(events: &mut Stream) -> String {
     events.expect("challenge").await["challenge"]["id"].as_str().unwrap().to_owned()
 }
 
-#[tokio::test]
+#[test]
 async fn a_challenge_from_the_page_is_played() {
     let page = Page::start().await;
     let bob = page.lichess.bot("bob");
@@ -136,7 +136,7 @@ async fn a_challenge_from_the_page_is_played() {
     page.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn whoever_declines_or_cannot_be_challenged_is_told_with_the_reason() {
     let page = Page::start().await;
     let bob = page.lichess.bot("bob");
@@ -159,7 +159,7 @@ async fn whoever_declines_or_cannot_be_challenged_is_told_with_the_reason() {
     page.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_blocked_player_is_neither_challenged_nor_accepted() {
     let page = Page::start().await;
     let bob = page.lichess.bot("bob");
@@ -183,7 +183,7 @@ async fn a_blocked_player_is_neither_challenged_nor_accepted() {
     page.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_tournament_is_joined_from_the_page_and_a_refusal_is_an_error() {
     let lichess = Lichess::start(&accounts(&["erin"])).await;
     let made = r#"{"name": "Friday", "time": "60+0", "lasts": "1h", "starts_in": "1h", "password": "hush"}"#;
@@ -214,7 +214,7 @@ async fn a_tournament_is_joined_from_the_page_and_a_refusal_is_an_error() {
     page.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn orders_without_the_token_and_hostile_ones_change_nothing() {
     let page = Page::start().await;
     let bob = page.lichess.bot("bob");
@@ -260,7 +260,7 @@ async fn orders_without_the_token_and_hostile_ones_change_nothing() {
     page.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_connection_that_is_lost_and_back_is_among_the_errors() {
     let Page { lichess, bot } = Page::start().await;
     let address = lichess.address;
@@ -287,7 +287,7 @@ async fn a_connection_that_is_lost_and_back_is_among_the_errors() {
 }
 
 /// A contest server that is not there, and an IMCS.
-#[tokio::test]
+#[test]
 async fn servers_that_cannot_say_what_they_do_instead_and_imcs_blocks() {
     let (imcs, folder) = (Imcs::start().await, tempfile::tempdir().unwrap());
     let text = format!(

@@ -1,12 +1,12 @@
 //! Games of an earlier run, from the database: of all fronts, and of tables.
 
 use serde_json::{Value, json};
+use zeitnot_testing::until;
 
 use crate::support::{
     arena::{By, TestArena, word},
     lichess_arena::{self, Bot},
     storage::{Storage, on_both_databases},
-    wait::until,
     web::{Browser, Spectator, TOKEN},
 };
 

@@ -88,7 +88,7 @@ async fn facts(browser: &Browser, game: &str) -> [Value; 3] {
     [plies, ids, browser.json("/api/tournaments").await.1]
 }
 
-#[tokio::test]
+#[test]
 async fn random_requests_change_nothing() {
     let mut random = Rng::with_seed(14);
     let (arena, browser) = with_page("").await;
@@ -143,7 +143,7 @@ async fn random_requests_change_nothing() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn random_messages_and_bytes_are_survived() {
     let mut random = Rng::with_seed(41);
     let (arena, browser) = with_page("").await;

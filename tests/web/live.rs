@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use zeitnot_testing::until;
 
 use crate::support::{
     arena::word,
     storage::{Storage, on_both_databases},
-    wait::until,
     web::{with_page, with_page_in},
 };
 
@@ -83,7 +83,7 @@ async fn a_tournament_shows_its_players_and_results(storage: Storage) {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn mistakes_on_the_socket_are_answered_and_the_connection_lives_on() {
     let (arena, browser) = with_page("").await;
     let mut client = browser.live().await;

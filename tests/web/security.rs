@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::web::{TOKEN, with_page};
 
-#[tokio::test]
+#[test]
 async fn foreign_hosts_and_pages_are_refused() {
     let (arena, browser) = with_page("").await;
     let own = format!("http://{}", browser.address);
@@ -23,7 +23,7 @@ async fn foreign_hosts_and_pages_are_refused() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn the_organiser_is_known_by_the_token() {
     let (arena, browser) = with_page("").await;
     let asked = async |token: &str| {
@@ -40,7 +40,7 @@ async fn the_organiser_is_known_by_the_token() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn the_page_comes_with_its_protection_and_is_kept_by_browsers() {
     let (arena, browser) = with_page("").await;
     for path in ["/", "/game/abc", "/tournament/class/projector", "/table/token"] {

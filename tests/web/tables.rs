@@ -38,7 +38,7 @@ async fn play(player: &mut Spectator, mv: &str, ply: usize) -> Value {
     after(player, ply + 1).await
 }
 
-#[tokio::test]
+#[test]
 async fn the_bot_is_mated_and_plays_again() {
     let (arena, browser) = with_page("").await;
     let fen = "6k1/5ppp/8/8/8/8/r4PPP/4R1K1 w - - 0 1";
@@ -99,7 +99,7 @@ async fn two_play_every_kind_of_move_by_a_link(storage: Storage) {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn mistakes_are_told_and_change_nothing() {
     let (arena, browser) = with_page("").await;
     for (request, error) in [
@@ -144,7 +144,7 @@ async fn mistakes_are_told_and_change_nothing() {
     assert_eq!(white.expect("state").await["game"]["reason"], "The arena is shutting down");
 }
 
-#[tokio::test]
+#[test]
 async fn a_position_is_analysed() {
     let (arena, browser) = with_page("").await;
     let request = json!({ "kind": "chess", "fen": null, "moves": ["f2f3", "e7e5", "g2g4"] });

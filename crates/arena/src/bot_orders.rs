@@ -190,7 +190,7 @@ impl BotControl {
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn odd_texts_and_a_bot_that_does_not_answer_are_errors() {
         let (control, mut orders) = BotControl::channel(CancellationToken::new());
         let block = |player: &str| BotOrder::Block(BotBlockOrder { player: player.to_owned() });

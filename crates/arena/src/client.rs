@@ -138,7 +138,7 @@ mod tests {
         assert!(!client.is_open() && client.fault().is_some());
     }
 
-    #[tokio::test]
+    #[test]
     async fn chat_comes_last_and_never_fills_the_queue() {
         let (client, mut outbox) = Client::channel(CancellationToken::new());
         (0..10 * QUEUE).for_each(|_| client.chat(Notice::GameAborted { reason: "chat".into() }));

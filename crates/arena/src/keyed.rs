@@ -59,7 +59,7 @@ mod tests {
 
     const RATE: Rate = Rate { burst: 3, interval: Duration::from_secs(1) };
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn keys_have_rations_of_their_own_and_are_forgotten_in_time() {
         let mut rations = Keyed::new(100);
         let mut take = |key| rations.get(key, |_| Ration::new(RATE)).take();

@@ -10,6 +10,10 @@
 //! Each tournament and each connection is one task that owns its state. A tournament waits only for the disk, a
 //! connection for its own client.
 
+#[cfg(test)]
+#[macro_use]
+extern crate zeitnot_testing;
+
 mod arena;
 mod bot_orders;
 mod bot_page;

@@ -44,7 +44,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
+    #[test]
     async fn a_flood_is_read_slowly_and_a_move_at_once() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();

@@ -125,7 +125,7 @@ mod tests {
         ([10, 0, 0, last], 1000).into()
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn a_class_is_admitted_at_once_and_a_flood_at_a_bounded_rate() {
         let mut port = port();
         let mut admitted = |tries: usize, last| (0..tries).filter(|_| port.admits(from(last))).count();
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(admitted(10_000, 2), 100);
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn many_addresses_are_accepted_a_few_at_a_time() {
         let (mut port, stop) = (port(), CancellationToken::new());
         let _clients = [(); 24].map(|()| std::net::TcpStream::connect(port.address).unwrap());
@@ -156,7 +156,7 @@ mod tests {
 
     /// Other systems have a limit of their own.
     #[cfg(target_os = "linux")]
-    #[tokio::test]
+    #[test]
     async fn those_who_wait_to_be_accepted_are_kept() {
         let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
         let expected = allowed.trim().parse::<usize>().unwrap().min(300);
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(waiting.len(), expected);
     }
 
-    #[tokio::test]
+    #[test]
     async fn an_address_that_cannot_be_listened_on_is_answered_with_what_to_do() {
         let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         // The second is for documentation, so that no machine has it.
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    #[tokio::test]
+    #[test]
     async fn a_connection_too_many_is_reset_without_a_word() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();

@@ -1,5 +1,9 @@
 //! The bot: a player for each game that a protocol brings, which always answers before the deadline.
 
+#[cfg(test)]
+#[macro_use]
+extern crate zeitnot_testing;
+
 use tokio::{
     select,
     sync::{mpsc, watch},

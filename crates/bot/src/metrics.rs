@@ -187,7 +187,7 @@ mod tests {
         metrics.answered(answer);
     }
 
-    #[test]
+    #[test(limit = zeitnot_testing::SOAK)]
     #[ignore = "prints what a move costs: docs/performance.md"]
     fn cost_of_a_move() {
         let recorder = PrometheusBuilder::new().build_recorder();

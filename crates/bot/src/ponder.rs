@@ -161,7 +161,7 @@ mod tests {
 
     const BUDGET: Budget = Budget { soft: Duration::from_millis(20), hard: Duration::from_millis(80) };
 
-    #[tokio::test]
+    #[test]
     async fn the_expected_reply_comes_first_then_others_and_all_searches_are_kept() {
         let (context, mut board) = (context(1), board());
         let expected = pack(&board, "e7e5");
@@ -177,7 +177,7 @@ mod tests {
         assert!(search.has_move() && search.result().is_some());
     }
 
-    #[tokio::test]
+    #[test]
     async fn an_unexpected_reply_is_a_miss() {
         let (context, mut board) = (context(1), board());
         let expected = pack(&board, "e7e5");
@@ -185,7 +185,7 @@ mod tests {
         assert!(ponder.hit(key_after("h7h5")).is_none());
     }
 
-    #[tokio::test]
+    #[test]
     async fn no_more_games_ponder_than_there_are_cores_for_it() {
         let (context, mut board) = (context(1), board());
         let mut start = || Ponder::start(&mut board, &context, None, BUDGET);

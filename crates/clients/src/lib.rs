@@ -3,6 +3,10 @@
 //!
 //! A new protocol is a folder here that implements [`Protocol`], and an entry in [`PROTOCOLS`].
 
+#[cfg(test)]
+#[macro_use]
+extern crate zeitnot_testing;
+
 mod backoff;
 pub mod contest;
 mod findings;

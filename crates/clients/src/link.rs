@@ -131,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
+    #[test]
     async fn a_stalled_write_delays_neither_reading_nor_leaving() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();

@@ -158,7 +158,7 @@ mod tests {
         Order::Block { player: "eve".into(), is_blocked: true }
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn an_order_that_nobody_waits_for_is_not_carried_out() {
         let (orders, mut queue) = Orders::channel();
         let not_connected = orders.give(block()).await.unwrap_err();
@@ -177,7 +177,7 @@ mod tests {
         assert!(never.is_err());
     }
 
-    #[tokio::test]
+    #[test]
     async fn orders_are_bounded() {
         let (orders, _queue) = Orders::channel();
         let waiting: Vec<_> = (0..MAX_WAITING).map(|_| tokio::spawn(give(orders.clone()))).collect();

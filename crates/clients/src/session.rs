@@ -185,7 +185,7 @@ mod tests {
         session.delays
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn delays_grow_to_a_maximum_and_restart_after_a_good_connection() {
         let lost = |seconds: u32| (seconds * SECOND, Err("gone"));
         let mut script: Vec<_> = (0..6).map(|_| lost(1)).collect();
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn a_useful_connection_resets_the_delay_and_a_running_game_bounds_it() {
         let mut session = scripted(vec![(SECOND, Err("gone")); 8]);
         (session.useful, session.plays_from) = (3, 5);
@@ -211,7 +211,7 @@ mod tests {
         assert!(in_game.len() == 3 && in_game.iter().all(|delay| *delay <= SECOND / 10), "{in_game:?}");
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn the_first_stop_ends_a_delay_and_the_second_a_connection() {
         let shutdown = Shutdown::default();
         let soon = async {

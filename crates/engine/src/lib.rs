@@ -1,5 +1,9 @@
 //! The engine: from a game and limits to better and better moves. No tokio, no sockets.
 
+#[cfg(test)]
+#[macro_use]
+extern crate zeitnot_testing;
+
 pub mod bench;
 pub mod book;
 mod config;

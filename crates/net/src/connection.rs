@@ -320,19 +320,19 @@ mod tests {
         lines
     }
 
-    #[tokio::test]
+    #[test]
     async fn reads_lines_and_drops_half_ones() {
         let lines = read_all(b"one\r\n\n  \ntwo\nthr").await;
         assert_eq!(lines, [Ok("one".to_owned()), Ok("two".to_owned())]);
     }
 
-    #[tokio::test]
+    #[test]
     async fn continues_after_bytes_that_are_not_text() {
         let lines = read_all(b"one\n\xff\xfe\ntwo\n").await;
         assert_eq!(lines, [Ok("one".to_owned()), Err(BadLine::NotUtf8), Ok("two".to_owned())]);
     }
 
-    #[tokio::test]
+    #[test]
     async fn continues_after_a_line_that_is_too_long() {
         let long: &'static [u8] =
             Box::leak([&vec![b'x'; 10 << 20][..], b"\ntwo\n"].concat().into_boxed_slice());

@@ -3,6 +3,10 @@
 //!
 //! The clients and the arena's listeners share this crate. It knows no protocol's messages.
 
+#[cfg(test)]
+#[macro_use]
+extern crate zeitnot_testing;
+
 mod address;
 mod append;
 mod codec;

@@ -163,7 +163,7 @@ mod tests {
         assert!(log.due(end + MAX_INTERVAL).is_empty() && log.admits("away", end + MAX_INTERVAL));
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn a_flood_leaves_a_ration_of_lines_and_their_number() {
         let (log, now) = (LogThrottle::for_strangers(), Instant::now());
         assert_eq!((0..1000).filter(|_| log.admits("thrown out", now)).count(), 20);

@@ -66,7 +66,7 @@ mod tests {
 
     const RATE: Rate = Rate { burst: 3, interval: Duration::from_secs(1) };
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn a_burst_and_then_one_after_each_interval() {
         let mut ration = Ration::new(RATE);
         let mut taken = |tries: usize| (0..tries).filter(|_| ration.take()).count();
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(taken(10), 3);
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn what_is_borrowed_is_due_later_and_what_is_given_back_at_once() {
         let mut ration = Ration::new(RATE);
         let after = |intervals: u32| Some(Instant::now() + intervals * RATE.interval);

@@ -14,6 +14,10 @@
 //! assert_eq!(perft(&position, 2), 600);
 //! ```
 
+#[cfg(test)]
+#[macro_use]
+extern crate zeitnot_testing;
+
 pub mod chess;
 mod color;
 mod diagram;

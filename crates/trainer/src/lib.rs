@@ -3,6 +3,10 @@
 //! [`Corpus`] holds the games, [`Run`] learns from them batch by batch, [`Checkpoint`] is the state of a run between
 //! two batches, and [`Parameters::quantised`] the net. See `docs/net.md`.
 
+#[cfg(test)]
+#[macro_use]
+extern crate zeitnot_testing;
+
 mod checkpoint;
 mod corpus;
 mod error;

@@ -1,5 +1,9 @@
 //! Messages of each protocol, parsed and printed. No I/O.
 
+#[cfg(test)]
+#[macro_use]
+extern crate zeitnot_testing;
+
 pub mod contest;
 pub mod engines;
 pub mod imcs;

@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(servers[1].possible(), ["challenge"]);
     }
 
-    #[tokio::test]
+    #[test]
     async fn a_player_whom_no_server_blocks_is_not_shown_as_blocked() {
         let order = || BotBlockOrder { player: "eve".into() };
         let (done, change) = block(&[server("class", &[])], order(), true).await;

@@ -4,6 +4,7 @@ use zeitnot_arena::Event;
 use zeitnot_bot as bot;
 use zeitnot_clients::contest::Contest;
 use zeitnot_engine::Kind;
+use zeitnot_testing::{LONG, soon, until};
 
 use crate::support::{
     arena::{By, TestArena, record_files, records, word},
@@ -11,7 +12,6 @@ use crate::support::{
     contest_server::entry,
     lichess_arena::Bot as Account,
     lichess_client::{PATIENT, start_with},
-    wait::{soon, until},
 };
 
 /// Each of four meets each of the others twice.
@@ -35,7 +35,7 @@ impl Account {
     }
 }
 
-#[tokio::test]
+#[test]
 async fn an_account_that_comes_after_the_pairing_is_waited_for() {
     let (arena, lila) = class("ack_timeout = '60s'").await;
     lila.comes_and_goes().await;
@@ -77,7 +77,7 @@ async fn an_account_that_comes_after_the_pairing_is_waited_for() {
     arena.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn an_account_that_stays_away_is_paired_again_when_back() {
     let (arena, lila) = class("ack_timeout = '2s'").await;
     lila.comes_and_goes().await;
@@ -114,7 +114,7 @@ async fn an_account_that_stays_away_is_paired_again_when_back() {
     assert!(rows.iter().all(|row| row.tally.games() == 2 && row.tally.wins == 1), "{rows:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[test(limit = LONG, workers = 2)]
 async fn two_protocols_play_one_round_robin() {
     let accounts = "[lichess]\nlisten = '127.0.0.1:0'\nlimits = { moves = 5 }\n\
          account = [{ name = 'Lila', token = 'lip_lila', class = 'class' },\n\

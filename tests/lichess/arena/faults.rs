@@ -13,7 +13,7 @@ async fn turn(admin: &Bot, faults: &str) {
     assert_eq!((status, &answer["ok"]), (200, &json!(true)), "{faults}: {answer}");
 }
 
-#[tokio::test]
+#[test]
 async fn faults_are_switched_amid_a_game() {
     let lichess = Lichess::start("[lichess.faults]\non_demand = true").await;
     let (alice, bob, admin) = (lichess.bot("alice"), lichess.bot("bob"), lichess.admin());
@@ -55,7 +55,7 @@ async fn faults_are_switched_amid_a_game() {
     lichess.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn only_the_administrator_switches_faults_and_only_where_enabled() {
     let lichess = Lichess::start("").await;
     assert_eq!(lichess.admin().refused("/api/zeitnot/faults", "{}").await.0, 404);

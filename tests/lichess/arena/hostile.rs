@@ -8,11 +8,9 @@ use tokio::{
     runtime::Handle,
     time::Instant,
 };
+use zeitnot_testing::{LONG, soon};
 
-use crate::support::{
-    lichess_arena::{Lichess, play},
-    wait::soon,
-};
+use crate::support::lichess_arena::{Lichess, play};
 
 const BLITZ: &str = "clock.limit=180&clock.increment=2";
 
@@ -25,7 +23,7 @@ async fn send(address: SocketAddr, bytes: &[u8]) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-#[tokio::test]
+#[test]
 async fn odd_bytes_are_refused() {
     let lichess = Lichess::start("").await;
     let id = lichess.game(BLITZ).await;
@@ -103,7 +101,7 @@ async fn odd_bytes_are_refused() {
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
 }
 
-#[tokio::test]
+#[test]
 async fn one_connection_serves_several_requests_and_a_stream() {
     let lichess = Lichess::start("").await;
     let mut stream = TcpStream::connect(lichess.address).await.unwrap();
@@ -118,7 +116,7 @@ async fn one_connection_serves_several_requests_and_a_stream() {
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
 }
 
-#[tokio::test]
+#[test]
 async fn clocks_without_end_are_refused_and_the_arena_lives_on() {
     let lichess = Lichess::start("clocks = 'any'").await;
     let alice = lichess.bot("alice");
@@ -133,7 +131,7 @@ async fn clocks_without_end_are_refused_and_the_arena_lives_on() {
     lichess.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn nobody_challenges_without_a_token() {
     let lichess = Lichess::start("").await;
     let nobody = lichess.nobody();
@@ -145,7 +143,7 @@ async fn nobody_challenges_without_a_token() {
 }
 
 /// Connections of strangers, more than there are places: they are closed in turn, and a game begins and goes on.
-#[tokio::test]
+#[test]
 async fn silent_connections_shut_nobody_out() {
     let lichess = Lichess::start("").await;
     let mut silent = Vec::new();
@@ -158,7 +156,7 @@ async fn silent_connections_shut_nobody_out() {
     lichess.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn an_account_has_a_quarter_of_the_connections() {
     let lichess = Lichess::start("").await;
     let request =
@@ -179,7 +177,7 @@ async fn an_account_has_a_quarter_of_the_connections() {
 }
 
 /// Many who begin a request and never end it, and one who sends a thousand: the game goes on meanwhile.
-#[tokio::test]
+#[test(limit = LONG)]
 async fn a_flood_holds_up_no_game() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));

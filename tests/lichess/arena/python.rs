@@ -9,7 +9,7 @@ use crate::support::{
 };
 
 /// lichess-bot challenges nobody who has no games of the kind, and berserk makes dates of the times.
-#[tokio::test]
+#[test]
 async fn profiles_have_the_fields_that_clients_read() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
@@ -45,7 +45,7 @@ async fn profiles_have_the_fields_that_clients_read() {
 }
 
 /// Berserk sends JSON, with `null` for what was not said.
-#[tokio::test]
+#[test]
 async fn json_bodies_with_null_are_accepted() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
@@ -73,7 +73,7 @@ async fn json_bodies_with_null_are_accepted() {
 }
 
 /// All requests of a bot by the real client, where it is installed: `pip install berserk`.
-#[tokio::test]
+#[test]
 async fn the_client_berserk_plays() {
     let there = Command::new("python3").args(["-c", "import berserk"]).output().await;
     let there = there.is_ok_and(|import| import.status.success());

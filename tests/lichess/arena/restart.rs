@@ -13,12 +13,13 @@ use serde_json::{Value, json};
 use tokio::{
     net::TcpStream,
     process::{Child, Command},
-    time::sleep,
+    time::{self, sleep},
 };
 use zeitnot_bot as bot;
 use zeitnot_bot::policy::Draw;
 use zeitnot_clients::lichess::Lichess;
 use zeitnot_engine::Kind;
+use zeitnot_testing::until;
 
 use crate::support::{
     arena::{TestArena, records},
@@ -26,7 +27,6 @@ use crate::support::{
     command::zeitnot,
     lichess_arena::{self, Bot, has},
     lichess_client::{self, PATIENT},
-    wait::until,
 };
 
 const GAMES: usize = 8;
@@ -179,17 +179,17 @@ async fn restart_amid_games(is_inside: bool) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[test(workers = 2)]
 async fn eight_games_go_on_after_a_stop() {
     restart_amid_games(true).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[test(workers = 2)]
 async fn eight_games_go_on_after_a_kill() {
     restart_amid_games(false).await;
 }
 
-#[tokio::test]
+#[test]
 async fn an_outage_and_the_time_until_a_player_is_back_are_on_no_clock() {
     const PAUSE: Duration = Duration::from_millis(300);
     let (folder, address) = (tempfile::tempdir().unwrap(), free_port());
@@ -213,14 +213,16 @@ async fn an_outage_and_the_time_until_a_player_is_back_are_on_no_clock() {
     has(&full["state"], json!({"moves": "e2e4 e7e5", "wdraw": true}));
     let (_, chat) = bob.get(&format!("/api/bot/game/{game}/chat")).await;
     assert_eq!(chat.as_array().unwrap().last().unwrap()["text"], "hello");
-    sleep(PAUSE).await;
+    time::pause();
+    time::advance(10 * PAUSE).await;
+    time::resume();
     let left = bob.watch(game).await.expect("gameFull").await["state"]["wtime"].as_u64().unwrap();
     let used = Duration::from_millis(30_000 - left);
-    assert!(used <= ran + PAUSE / 10, "{used:?} of {ran:?}");
+    assert!(used <= ran, "{used:?} of {ran:?}");
     server.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[test(workers = 2)]
 async fn a_game_that_was_told_to_be_over_is_over_after_a_kill() {
     let (folder, address) = (tempfile::tempdir().unwrap(), free_port());
     let [alice, bob] = ["lip_alice", "lip_bob"].map(|token| Bot::new(address, token));

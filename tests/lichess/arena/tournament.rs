@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 use zeitnot_engine::Kind;
+use zeitnot_testing::soon;
 
 use crate::support::{
     lichess_arena::{Lichess, accounts, has},
     lichess_client::{PATIENT, start_with},
-    wait::soon,
 };
 
 const PLAYERS: [&str; 3] = ["erin", "finn", "gina"];
@@ -21,7 +21,7 @@ async fn hourly(settings: &str) -> Lichess {
     Lichess::start(&format!("{general}{tournament}{own}{}", accounts(&PLAYERS))).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[test(workers = 2)]
 async fn free_players_are_paired_until_the_end() {
     let settings = "time = '20+0.1'\nlasts = '5s'\nstarts_in = '1s'\npassword = 'hush'\nberserk = true\n";
     let lichess = hourly(settings).await;
@@ -75,7 +75,7 @@ async fn free_players_are_paired_until_the_end() {
     lichess.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_player_who_does_not_move_is_not_paired_until_it_joins_again() {
     let lichess = hourly("first_move = '1s'\n---\ntime = '60+1'\nlasts = '1h'\nstarts_in = '0s'\n").await;
     let (erin, finn) = (lichess.bot("erin"), lichess.bot("finn"));

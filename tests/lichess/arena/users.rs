@@ -1,15 +1,13 @@
 //! Accounts, their games and teams on the arena's Bot API.
 
 use serde_json::{Value, json};
+use zeitnot_testing::soon;
 
-use crate::support::{
-    lichess_arena::{Lichess, has, play},
-    wait::soon,
-};
+use crate::support::lichess_arena::{Lichess, has, play};
 
 const BLITZ: &str = "clock.limit=180&clock.increment=2";
 
-#[tokio::test]
+#[test]
 async fn accounts_are_shown_to_others() {
     let lichess = Lichess::start("").await;
     let (alice, bob, dave) = (lichess.bot("alice"), lichess.bot("bob"), lichess.bot("dave"));
@@ -43,7 +41,7 @@ async fn accounts_are_shown_to_others() {
     lichess.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn games_are_exported() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
@@ -101,7 +99,7 @@ async fn games_are_exported() {
     lichess.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn teams_are_joined_and_limit_tournaments() {
     let teams = "[[lichess.team]]\nid = 'all-bots'\n[[lichess.team]]\nid = 'few'\npassword = 'sesame'";
     let lichess = Lichess::start(teams).await;
@@ -122,7 +120,7 @@ async fn teams_are_joined_and_limit_tournaments() {
     lichess.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_token_that_is_revoked_closes_what_was_opened_with_it() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));

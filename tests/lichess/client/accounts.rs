@@ -3,14 +3,14 @@
 use std::{fs, os::unix::fs::PermissionsExt, process::Stdio};
 
 use tokio::process::Command;
+use zeitnot_testing::soon;
 
 use crate::support::{
     command::{run, zeitnot},
     lichess_arena::Lichess,
-    wait::soon,
 };
 
-#[tokio::test]
+#[test]
 async fn two_accounts_in_one_process_play_a_game_each() {
     let arena = Lichess::start("").await;
     let folder = arena.arena.folder.path();

@@ -40,7 +40,7 @@ async fn paired(server: &Lichess, names: [&str; 2], tournament: &str) -> (String
     if start["game"]["color"] == "white" { (id, one, other) } else { (id, other, one) }
 }
 
-#[tokio::test]
+#[test]
 async fn the_arena_halves_the_clock_and_takes_the_increment() {
     let server = Lichess::start(&tournaments()).await;
     let (id, white, black) = paired(&server, ["eve", "finn"], "abcdefgh").await;
@@ -79,7 +79,7 @@ fn in_tournament(white: bool, moves: &str) -> String {
     full.replace(r#""initialFen""#, r#""tournamentId":"ABCDEFGH","initialFen""#)
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn we_berserk_before_our_first_move_and_think_without_increment() {
     for is_granted in [true, false] {
         let (mut server, client, game, mut seat) =
@@ -108,7 +108,7 @@ async fn we_berserk_before_our_first_move_and_think_without_increment() {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn we_berserk_only_where_that_is_possible() {
     for (full, is_due) in [
         (in_tournament(false, "e2e4"), true),

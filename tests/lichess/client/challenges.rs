@@ -34,7 +34,7 @@ impl Server {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_strongest_challenger_goes_first_and_canceled_challenges_are_skipped() {
     let (mut server, client) = online("concurrency = 1\ngames = 2\nchallenge = { sort_by = 'best' }").await;
     server.tell(&from("aaaaaaaa", "a", "", 1500));
@@ -57,7 +57,7 @@ async fn the_strongest_challenger_goes_first_and_canceled_challenges_are_skipped
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn humans_have_a_reserved_place_and_a_stop_declines_the_queue() {
     let (mut server, client) = online("concurrency = 2\nchallenge = { reserved_for_humans = 1 }").await;
     server.tell(&from("aaaaaaaa", "x", "BOT", 1500));
@@ -77,7 +77,7 @@ async fn humans_have_a_reserved_place_and_a_stop_declines_the_queue() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn an_acceptance_whose_answer_was_lost_counts() {
     let (mut server, client) = online("concurrency = 1\ngames = 1").await;
     server.tell(&from("aaaaaaaa", "a", "", 1500));
@@ -91,7 +91,7 @@ async fn an_acceptance_whose_answer_was_lost_counts() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_daily_limit_of_games_between_bots_leaves_humans() {
     let (mut server, client) = online("").await;
     // The opponent's limit is no reason to decline others.
@@ -109,7 +109,7 @@ async fn the_daily_limit_of_games_between_bots_leaves_humans() {
     client.ends_now().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn block_lists_change_while_the_client_runs() {
     let mut server = Server::start().await;
     let folder = tempfile::tempdir().unwrap();
@@ -141,7 +141,7 @@ async fn block_lists_change_while_the_client_runs() {
 }
 
 /// The list of running games has no titles, so the game's own stream decides.
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_stream_of_a_found_game_says_whether_the_opponent_is_a_bot() {
     for (title, is_bot) in [(r#""title":"BOT","#, true), ("", false)] {
         let mut server = Server::start().await;

@@ -2,11 +2,11 @@
 
 use tokio::time::{Instant, timeout};
 use zeitnot_seat::{Eval, EvalScore};
+use zeitnot_testing::LONG;
 
 use crate::support::{
     lichess_client::{CLOCK, ID, THEM, challenge, finish_seated, full, over, seated, state},
     lichess_server::{Feed, Post, QUIET, Server},
-    wait::LONG,
 };
 
 const CHAT: &str =
@@ -23,7 +23,7 @@ fn line(room: &str, user: &str, text: &str) -> String {
     format!(r#"{{"type":"chatLine","room":"{room}","username":"{user}","text":"{text}"}}"#)
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_chat_greets_answers_so_often_and_says_farewell() {
     let (mut server, client, game, mut seat) = seated(CHAT, &full(true, "")).await;
     seat.asked().await;
@@ -43,7 +43,7 @@ async fn the_chat_greets_answers_so_often_and_says_farewell() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_taken_up_again_gets_no_greeting() {
     let (mut server, _client, _game, mut seat) = seated(CHAT, &full(true, "e2e4 e7e5")).await;
     seat.sees("e2e4 e7e5").await;
@@ -68,7 +68,7 @@ async fn answer(server: &mut Server, game: &Feed, line: &str, wanted: &str) -> S
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn each_command_is_answered_in_its_room() {
     let (mut server, _client, game, mut seat) =
         seated("concurrency = 1\nchat = { max_answers = 1000 }", &full(true, "")).await;
@@ -101,7 +101,7 @@ async fn each_command_is_answered_in_its_room() {
     assert_eq!(told, "room=spectator&text=Next%3A+Ann%2C+Bob");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_chat_goes_on_after_a_rate_limit() {
     let (mut server, _client, game, mut seat) =
         seated("chat = { hello = 'Hi', max_answers = 1000 }", &full(true, "")).await;
@@ -114,7 +114,7 @@ async fn the_chat_goes_on_after_a_rate_limit() {
     assert!(told.starts_with("room=player&text=Zeitnot"), "{told}");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn moves_go_out_while_the_chat_hangs_or_is_refused_and_a_thousand_talk() {
     for answer in [None, Some(400), Some(429)] {
         moves_go_out(answer).await;

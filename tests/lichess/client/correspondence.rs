@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use tokio::time::{sleep, timeout};
 use zeitnot::scripted_lichess;
+use zeitnot_testing::LONG;
 
 use crate::support::{
     lichess_client::{
         CLOCK, ID, THEM, challenge, full, game_event, of_game, online, over, replied, start, state,
     },
     lichess_server::{Feed, Post, QUIET, Server},
-    wait::LONG,
 };
 
 const DAYS: &str = r#"{"type":"correspondence","daysPerTurn":3}"#;
@@ -52,7 +52,7 @@ fn started(id: &str, left: Option<u32>) -> String {
     format!(r#"{{"type":"gameStart","game":{}}}"#, listed(id, left))
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_sleeps_until_the_opponent_has_moved() {
     let (mut server, client) = online(&format!("games = 1\n{BRISK}")).await;
     server.tell(&challenge(ID, DAYS));
@@ -78,7 +78,7 @@ async fn a_game_sleeps_until_the_opponent_has_moved() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_stream_stays_open_for_an_opponent_who_answers_at_once() {
     let (mut server, client) = online("correspondence = { move_time = '50ms' }").await;
     server.tell(&started(ID, Some(1000)));
@@ -97,7 +97,7 @@ async fn the_stream_stays_open_for_an_opponent_who_answers_at_once() {
     client.ends_now().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_that_ended_while_it_slept_frees_its_place() {
     let mut server = Server::start().await;
     server.lists([listed(&name(1), None), listed(&name(2), None)]);
@@ -123,7 +123,7 @@ async fn a_game_that_ended_while_it_slept_frees_its_place() {
     client.ends_now().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn games_go_on_after_a_restart_and_a_stop_does_not_wait_for_sleeping_ones() {
     let mut server = Server::start().await;
     server.lists([listed(&name(1), Some(1000)), listed(&name(2), None)]);
@@ -186,7 +186,7 @@ async fn serve(server: &mut Server, all: usize) -> (Vec<usize>, usize) {
     (order, most)
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_hundred_games_are_played_a_few_at_a_time_and_leave_room_for_games_with_clocks() {
     let mut server = Server::start().await;
     let all = |turn: bool| (0..100).map(move |number| listed(&name(number), turn.then_some(number as u32)));

@@ -3,17 +3,17 @@
 
 use tokio::time::sleep;
 use zeitnot::scripted_lichess;
+use zeitnot_testing::{LONG, until};
 
 use crate::support::{
     lichess_client::{CLOCK, ID, challenge, finish_seated, full, of_game, seated, state},
     lichess_server::Server,
     program::Program,
-    wait::{LONG, until},
 };
 
 const OTHER: &str = "abcdefgh";
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_garbled_line_costs_one_new_stream() {
     let (mut server, client, game, mut seat) = seated("games = 1", &full(true, "e2e4 e7e5")).await;
     seat.sees("e2e4 e7e5").await;
@@ -39,7 +39,7 @@ async fn a_garbled_line_costs_one_new_stream() {
     finish_seated(client, game, seat, "e2e4 e7e5 b1c3 b8c6").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_that_fits_on_the_second_stream_is_played() {
     let (mut server, _client, _first, mut seat) = seated("games = 1", &full(true, "e2e4 e7e4")).await;
     server.game().await.line(&full(true, "e2e4 e7e5"));
@@ -48,7 +48,7 @@ async fn a_game_that_fits_on_the_second_stream_is_played() {
 }
 
 /// With the program itself, for the line that its user reads.
-#[tokio::test]
+#[test]
 async fn one_game_is_resigned_and_the_others_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start().await;
@@ -80,7 +80,7 @@ async fn one_game_is_resigned_and_the_others_go_on() {
     program.kill().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_that_has_hardly_begun_is_aborted_or_else_resigned() {
     for refused in [false, true] {
         let (mut server, client, _first, mut seat) = seated("games = 1", &full(false, "e2e5")).await;
@@ -98,7 +98,7 @@ async fn a_game_that_has_hardly_begun_is_aborted_or_else_resigned() {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_that_never_fits_is_resigned_after_a_few_streams() {
     let folder = tempfile::tempdir().unwrap();
     let settings =

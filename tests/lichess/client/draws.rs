@@ -6,7 +6,7 @@ use crate::support::lichess_client::{full, over, seated, state};
 
 const OFFER: &str = r#","bdraw":true"#;
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn draw_offers_go_with_moves_and_each_of_the_opponents_is_told_once() {
     let (mut server, client, game, mut seat) = seated("games = 1", &full(true, "")).await;
     let (turn, _) = seat.asked().await;
@@ -39,7 +39,7 @@ async fn draw_offers_go_with_moves_and_each_of_the_opponents_is_told_once() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_resignation_is_repeated_until_it_arrives() {
     let (mut server, client, game, mut seat) = seated("games = 1", &full(true, "")).await;
     let (turn, _) = seat.asked().await;

@@ -9,7 +9,7 @@ use crate::support::{
     log::Log,
 };
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_flood_of_challenges_loses_no_game_and_is_told_once() {
     let told = Log::capture();
     let (mut server, client, game) =
@@ -61,7 +61,7 @@ fn tell_flood(server: &Server) {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_flood_of_games_is_cut_off() {
     let told = Log::capture();
     let (mut server, client) = online("").await;
@@ -80,7 +80,7 @@ async fn a_flood_of_games_is_cut_off() {
     client.ends_now().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_flood_of_games_while_leaving_is_aborted_one_by_one() {
     let (mut server, client, game) = in_game("", &full(true, "")).await;
     let line = server.take_move().await;

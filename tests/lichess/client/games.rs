@@ -13,7 +13,7 @@ use crate::support::{
     lichess_server::{QUIET, Server},
 };
 
-#[tokio::test]
+#[test]
 async fn a_game_from_challenge_to_mate() {
     let mut server = Server::start().await;
     let client = start_with(&server.url, "lip_hush", Kind::Search, "games = 1");
@@ -36,7 +36,7 @@ async fn a_game_from_challenge_to_mate() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_that_begins_twice_is_played_once() {
     let (mut server, client, game) = in_game("games = 1", &full(true, "")).await;
     let playing = game_event("gameStart").replace(r#""type":"gameStart","game":"#, "");
@@ -55,7 +55,7 @@ async fn a_game_that_begins_twice_is_played_once() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_stream_that_closes_after_each_move_is_opened_again() {
     let (mut server, client, mut game) = in_game("games = 1", &full(true, "")).await;
     let mut line = String::new();
@@ -69,7 +69,7 @@ async fn a_stream_that_closes_after_each_move_is_opened_again() {
     finish(server, client, game, &line).await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_stream_that_falls_silent_is_opened_again() {
     let (mut server, client, game) = in_game("games = 1", &full(true, "")).await;
     let line = server.take_move_after("").await;
@@ -83,7 +83,7 @@ async fn a_stream_that_falls_silent_is_opened_again() {
     finish(server, client, again, &line).await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn invalid_lines_are_skipped() {
     let (mut server, client, game) = in_game("games = 1", &full(true, "")).await;
     for odd in
@@ -111,7 +111,7 @@ async fn invalid_lines_are_skipped() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_failed_move_is_sent_again() {
     let (mut server, client, game) = in_game("games = 1", &full(true, "")).await;
     let mut line = String::new();
@@ -127,7 +127,7 @@ async fn a_failed_move_is_sent_again() {
     finish(server, client, game, &line).await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_move_whose_answer_was_lost_is_not_played_twice() {
     let (mut server, client, _game) = in_game("games = 1", &full(true, "")).await;
     let (line, post) = server.hear_move_after("").await;
@@ -143,7 +143,7 @@ async fn a_move_whose_answer_was_lost_is_not_played_twice() {
     finish(server, client, game, &line).await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_move_that_the_stream_confirms_is_not_sent_again() {
     let (mut server, client, game) = in_game("games = 1", &full(true, "")).await;
     let (line, post) = server.hear_move_after("").await;
@@ -157,7 +157,7 @@ async fn a_move_that_the_stream_confirms_is_not_sent_again() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_move_that_is_refused_is_followed_by_another() {
     let (mut server, client, _game) = in_game("games = 1", &full(true, "")).await;
     let (first, post) = server.hear_move_after("").await;
@@ -171,7 +171,7 @@ async fn a_move_that_is_refused_is_followed_by_another() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_running_game_is_taken_up_with_all_its_moves() {
     let mut server = Server::start().await;
     server.lists([format!(r#"{{"gameId":"{ID}","color":"white"}}"#)]);
@@ -186,7 +186,7 @@ async fn a_running_game_is_taken_up_with_all_its_moves() {
     finish(server, client, game, &line).await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn an_account_that_cannot_play_ends_the_client_with_one_line() {
     let server = Server::start().await;
     for (status, account, expected) in [
@@ -200,7 +200,7 @@ async fn an_account_that_cannot_play_ends_the_client_with_one_line() {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_first_stop_finishes_the_game_and_declines_challenges() {
     let (mut server, client, game) = in_game("", &full(true, "")).await;
     let line = server.take_move_after("").await;
@@ -213,7 +213,7 @@ async fn the_first_stop_finishes_the_game_and_declines_challenges() {
     finish(server, client, game, &line).await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_second_stop_ends_the_client_at_once() {
     let (mut server, client, _game) = in_game("", &full(true, "")).await;
     let (_, unanswered) = server.hear_move_after("").await;
@@ -221,7 +221,7 @@ async fn the_second_stop_ends_the_client_at_once() {
     drop(unanswered);
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn moves_share_a_connection_and_pay_for_no_handshake() {
     let (mut server, client, game) = in_game("games = 1", &full(true, "")).await;
     let (mut line, mut connections) = (String::new(), None);
@@ -238,7 +238,7 @@ async fn moves_share_a_connection_and_pay_for_no_handshake() {
     finish(server, client, game, &line).await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_without_a_clock_is_played_as_well() {
     let clock = r#""clock":{"initial":60000,"increment":0}"#;
     let begin = full(false, "e2e4").replace(clock, r#""daysPerTurn":3"#);
@@ -246,7 +246,7 @@ async fn a_game_without_a_clock_is_played_as_well() {
     finish(server, client, game, "e2e4").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn challenges_without_a_free_place_or_a_suitable_clock_are_declined() {
     let (mut server, client, game) =
         in_game("concurrency = 1\nchallenge = { max_queue = 0 }", &full(true, "")).await;
@@ -267,7 +267,7 @@ async fn challenges_without_a_free_place_or_a_suitable_clock_are_declined() {
     client.ends_now().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn an_absent_opponent_leads_to_an_abort_or_a_claimed_victory() {
     let (mut server, client, game) = in_game("games = 1", &full(true, "")).await;
     let line = server.take_move_after("").await;
@@ -297,7 +297,7 @@ async fn command(server: &Server, args: &[&str], input: &str) -> (bool, String) 
     (code == Some(0), text)
 }
 
-#[tokio::test]
+#[test]
 async fn subcommands_check_and_upgrade_an_account_and_join_tournaments() {
     let mut server = Server::start().await;
     let scopes = r#"{"lip_hush":{"userId":"zeitnot","scopes":"bot:play,team:read","expires":null}}"#;
@@ -329,7 +329,7 @@ async fn subcommands_check_and_upgrade_an_account_and_join_tournaments() {
     assert!(!content && told.contains("the token is not accepted") && told.lines().count() == 1, "{told}");
 }
 
-#[tokio::test]
+#[test]
 async fn a_clock_that_the_server_lowers_while_we_think_is_followed() {
     let mut server = Server::start().await;
     let client = start_with(&server.url, "lip_hush", Kind::Faulty(Fault::Silent), "games = 1");

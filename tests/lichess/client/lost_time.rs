@@ -78,7 +78,7 @@ impl Game {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_closed_stream_is_open_again_after_three_tenths_of_a_second_each_time() {
     let mut game = Game::start().await;
     for _ in 0..5 {
@@ -90,7 +90,7 @@ async fn a_closed_stream_is_open_again_after_three_tenths_of_a_second_each_time(
     game.ends(OPENING).await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_half_open_stream_is_noticed_by_the_servers_own_keep_alive() {
     let mut game = Game::start().await;
     // Behind an empty line, so that nothing is due for long.
@@ -101,7 +101,7 @@ async fn a_half_open_stream_is_noticed_by_the_servers_own_keep_alive() {
     game.ends(OPENING).await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_stream_that_is_silent_from_its_beginning_is_noticed_as_soon() {
     let mut game = Game::start().await;
     game.stream().falls_silent();
@@ -110,7 +110,7 @@ async fn a_stream_that_is_silent_from_its_beginning_is_noticed_as_soon() {
     game.ends(OPENING).await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn an_unanswered_move_is_sent_on_a_new_connection_and_a_refusal_there_is_none() {
     let mut game = Game::start().await;
     let turn = game.seat.turn().await;
@@ -132,7 +132,7 @@ async fn an_unanswered_move_is_sent_on_a_new_connection_and_a_refusal_there_is_n
     game.ends("e2e4 e7e5 g1f3").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_connection_that_brought_a_move_brings_the_next() {
     let mut game = Game::start().await;
     let turn = game.seat.turn().await;
@@ -152,7 +152,7 @@ async fn the_connection_that_brought_a_move_brings_the_next() {
     game.ends("e2e4 e7e5 g1f3 b8c6 f1b5").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn three_server_errors_cost_two_seconds() {
     let mut game = Game::start().await;
     let turn = game.seat.turn().await;
@@ -167,7 +167,7 @@ async fn three_server_errors_cost_two_seconds() {
     game.ends("e2e4 e7e5 g1f3").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_limited_move_waits_as_told_or_by_the_clock() {
     for (told, min, max) in [(Some(3), 3000, 3100), (Some(40), 100, 2000), (None, 100, 2000)] {
         let mut game = Game::start().await;
@@ -186,7 +186,7 @@ async fn a_limited_move_waits_as_told_or_by_the_clock() {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_limited_stream_is_opened_again_by_the_clock() {
     let mut game = Game::start().await;
     let path = game.stream().path.clone();

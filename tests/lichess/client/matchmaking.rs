@@ -52,7 +52,7 @@ impl Server {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn an_idle_bot_challenges_a_bot_of_its_strength_and_plays() {
     let (mut server, client) = among(&["bob"], &format!("games = 1\n{EAGER}")).await;
     let (_, post) = server.challenges(&["bob"]).await;
@@ -69,7 +69,7 @@ async fn an_idle_bot_challenges_a_bot_of_its_strength_and_plays() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_bot_that_declined_is_not_challenged_again_even_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("declined.json");
@@ -93,7 +93,7 @@ async fn a_bot_that_declined_is_not_challenged_again_even_after_a_restart() {
     again.ends_now().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn matchmaking_ends_at_the_daily_limit_of_games_between_bots() {
     let (mut server, client) = among(&["bob", "carol"], EAGER).await;
     let (first, post) = server.challenges(&["bob", "carol"]).await;
@@ -110,7 +110,7 @@ async fn matchmaking_ends_at_the_daily_limit_of_games_between_bots() {
     client.ends_now().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn teams_and_tournaments_are_joined_and_left() {
     let mut server = Server::start().await;
     server.answer("/api/tournament/ABCDEFGH", 200, r#"{"id":"ABCDEFGH","isStarted":true}"#);
@@ -137,7 +137,7 @@ async fn teams_and_tournaments_are_joined_and_left() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_tournament_that_refuses_us_is_not_asked_again() {
     let mut server = Server::start().await;
     server.answer("/api/tournament/ABCDEFGH", 200, r#"{"isStarted":true}"#);
@@ -147,7 +147,7 @@ async fn a_tournament_that_refuses_us_is_not_asked_again() {
     client.ends_soon().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn the_event_stream_is_opened_again_when_the_account_is_shown_offline() {
     let (mut server, client) = online("[timeouts]\nonline_check = '300ms'").await;
     sleep(QUIET).await;
@@ -161,7 +161,7 @@ async fn the_event_stream_is_opened_again_when_the_account_is_shown_offline() {
 }
 
 /// A challenge is kept alive, canceled for another game, and the next one accepted.
-#[tokio::test]
+#[test]
 async fn our_challenge_on_an_arena_is_kept_alive_canceled_and_made_again() {
     let arena = lichess_arena::Lichess::start("challenge_life = '300ms'\nevent_keep_alive = '100ms'").await;
     let bob = arena.bot("bob");

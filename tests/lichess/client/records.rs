@@ -22,7 +22,7 @@ async fn play(settings: &str) {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_is_written_down_before_we_leave() {
     let folder = tempfile::tempdir().unwrap();
     let games = folder.path().join("games");
@@ -33,7 +33,7 @@ async fn a_game_is_written_down_before_we_leave() {
     assert!(moves.contains("2. Nf3 {[%eval 0.31,9] [%clk 0:00:02.00]} 1-0"), "{text}");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn an_unwritable_folder_is_reported_and_costs_no_game() {
     let log = Log::capture();
     let file = tempfile::NamedTempFile::new().unwrap();

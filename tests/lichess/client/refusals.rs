@@ -19,7 +19,7 @@ fn listed() -> String {
     format!(r#"{{"gameId":"{ID}","color":"black"}}"#)
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn one_refusal_of_each_kind_ends_neither_the_program_nor_a_game() {
     let told = Log::capture();
     let (mut server, client, game) = in_game("games = 1", &full(false, "")).await;
@@ -50,7 +50,7 @@ async fn one_refusal_of_each_kind_ends_neither_the_program_nor_a_game() {
     finish(server, client, game, &line).await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_that_the_server_refuses_and_does_not_list_is_over() {
     let (mut server, client, game) = in_game("games = 1", &full(false, "")).await;
     server.answer_once(&stream(), 404, r#"{"error":"No such game"}"#);
@@ -59,7 +59,7 @@ async fn a_game_that_the_server_refuses_and_does_not_list_is_over() {
     assert!(server.games.try_recv().is_err());
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_token_that_is_revoked_ends_the_client() {
     let (mut server, client, _game) = in_game("", &full(false, "")).await;
     server.answer(ACCOUNT, 401, r#"{"error":"No such token"}"#);
@@ -69,7 +69,7 @@ async fn a_token_that_is_revoked_ends_the_client() {
     assert!(told.contains("the token is not accepted"), "{told}");
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_refusal_at_the_start_is_asked_about_again() {
     let mut server = Server::start().await;
     for status in [401, 403] {
@@ -80,7 +80,7 @@ async fn a_refusal_at_the_start_is_asked_about_again() {
     client.ends_now().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn an_account_whose_events_are_refused_from_the_start_ends_the_client() {
     let server = Server::start().await;
     server.answer(EVENTS, 403, r#"{"error":"Missing scope: bot:play"}"#);

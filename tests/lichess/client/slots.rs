@@ -13,7 +13,7 @@ fn listed(is_our_turn: bool) -> String {
     format!(r#"{{"gameId":"{ID}","color":"black","isMyTurn":{is_our_turn},"secondsLeft":60}}"#)
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_that_neither_begins_nor_can_be_aborted_gives_its_slot_to_others() {
     let settings = "concurrency = 1\n[timeouts]\nabort_time = '1s'";
     let (mut server, client, game) = in_game(settings, &full(false, "")).await;
@@ -36,7 +36,7 @@ async fn a_game_that_neither_begins_nor_can_be_aborted_gives_its_slot_to_others(
     client.ends_now().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_whose_end_no_stream_tells_frees_its_slot() {
     let told = Log::capture();
     let (mut server, client, game) = in_game("concurrency = 1", &full(true, "")).await;

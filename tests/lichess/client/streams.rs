@@ -16,7 +16,7 @@ fn listed(id: &str) -> String {
     format!(r#"{{"gameId":"{id}","color":"white"}}"#)
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn games_that_begin_in_a_burst_are_played_once_each_and_keep_their_places() {
     let mut server = Server::start().await;
     let ids: Vec<_> = (0..8).map(|at| format!("game000{at}")).collect();
@@ -47,7 +47,7 @@ async fn games_that_begin_in_a_burst_are_played_once_each_and_keep_their_places(
     client.ends_now().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_that_begins_without_an_event_stream_is_found() {
     let (mut server, client) = online("games = 1").await;
     sleep(QUIET).await;
@@ -59,7 +59,7 @@ async fn a_game_that_begins_without_an_event_stream_is_found() {
     finish(server, client, game, "").await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn moves_and_takebacks_without_a_stream_are_caught_up() {
     let (mut server, client, game) = in_game("games = 1", &full(false, "")).await;
     server.hears_nothing().await;
@@ -78,7 +78,7 @@ async fn moves_and_takebacks_without_a_stream_are_caught_up() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_move_is_not_sent_again_after_the_end() {
     let (mut server, client, game) = in_game("games = 1", &full(true, "")).await;
     for status in [503, 429] {
@@ -89,7 +89,7 @@ async fn a_move_is_not_sent_again_after_the_end() {
     client.ends().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn an_answer_that_hangs_holds_up_neither_its_move_nor_another_game() {
     let (mut server, client) = online("games = 2").await;
     let mut games = Vec::new();

@@ -6,7 +6,7 @@ use crate::support::lichess_client::{finish_seated, full, seated, state};
 
 const REQUEST: &str = r#","btakeback":true"#;
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn takebacks_are_accepted_up_to_the_limit() {
     let line = "e2e4 e7e5 g1f3 b8c6";
     let settings = "games = 1\nmax_takebacks_accepted = 1";
@@ -35,7 +35,7 @@ async fn takebacks_are_accepted_up_to_the_limit() {
     finish_seated(client, game, seat, line).await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_takeback_is_not_accepted_twice() {
     let (mut server, client, game, mut seat) =
         seated("games = 1\nmax_takebacks_accepted = 9", &full(false, "e2e4 e7e5 g1f3")).await;

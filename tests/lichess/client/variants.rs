@@ -3,12 +3,12 @@
 use serde_json::json;
 use zeitnot_engine::Kind;
 use zeitnot_rules::MoveText;
+use zeitnot_testing::until;
 use zeitnot_wire::lichess::{Variant, VariantKey};
 
 use crate::support::{
     lichess_arena::{Lichess, play},
     lichess_client::{PATIENT, start_with},
-    wait::until,
 };
 
 const VARIANTS: [VariantKey; 7] = [
@@ -21,7 +21,7 @@ const VARIANTS: [VariantKey; 7] = [
     VariantKey::ThreeCheck,
 ];
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[test(workers = 2)]
 async fn our_clients_play_each_variant_to_its_end() {
     let lichess = Lichess::start("[lichess.limits]\nmoves = 100000").await;
     let clients =
@@ -62,7 +62,7 @@ async fn our_clients_play_each_variant_to_its_end() {
     lichess.stop().await;
 }
 
-#[tokio::test]
+#[test]
 async fn games_end_by_the_rules_of_their_variant() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));

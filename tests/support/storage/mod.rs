@@ -12,13 +12,13 @@ use postgres::PostgresServer;
 macro_rules! on_both_databases {
     ($($test:ident),+ $(,)?) => {
         mod on_sqlite {
-            $(#[tokio::test]
+            $(#[test]
             async fn $test() {
                 super::$test(super::Storage::file()).await;
             })+
         }
         mod on_postgres {
-            $(#[tokio::test]
+            $(#[test]
             async fn $test() {
                 if let Some(storage) = super::Storage::server() {
                     super::$test(storage).await;

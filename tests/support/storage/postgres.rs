@@ -10,6 +10,7 @@ use std::{
         Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
+    thread,
 };
 
 use super::super::installed::is_installed;
@@ -83,7 +84,9 @@ impl PostgresServer {
     /// The server that the tests of this process share; `None` where there is none.
     pub fn shared() -> Option<&'static PostgresServer> {
         static SHARED: OnceLock<Option<PostgresServer>> = OnceLock::new();
-        SHARED.get_or_init(PostgresServer::start).as_ref()
+        // The process of a thread of its own, it outlives the test that starts it.
+        let start = || thread::spawn(PostgresServer::start).join().unwrap();
+        SHARED.get_or_init(start).as_ref()
     }
 
     /// A server of one's own, which ends when it is dropped.

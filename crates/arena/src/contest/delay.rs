@@ -53,7 +53,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn lines_arrive_in_order_and_within_half_of_the_round_trip() {
         let round_trip = Duration::from_millis(80);
         let mut line = DelayLine::new(round_trip);
@@ -69,7 +69,7 @@ mod tests {
         assert!(line.is_empty() && timeout(round_trip, line.arrive()).await.is_err());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn without_a_delay_nothing_waits() {
         let mut line = DelayLine::new(Duration::ZERO);
         let began = Instant::now();

@@ -209,7 +209,7 @@ async fn all_kinds_of_changes_are_read_back(storage: Storage) {
 
 /// `cargo test -p zeitnot -p zeitnot-arena --lib -- --ignored --nocapture commit`, with a URL in `MEASURED_DATABASE` to
 /// measure a server.
-#[tokio::test]
+#[test(limit = zeitnot_testing::SOAK)]
 #[ignore = "measures the disk"]
 async fn a_commit_takes() {
     const COMMITS: usize = 500;

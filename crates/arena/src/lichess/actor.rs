@@ -197,7 +197,7 @@ mod tests {
         (members, strangers, ServerActor { server, queues, changes, written, has_state: false })
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn moves_go_first_and_a_panic_is_that_of_its_job() {
         let ((members, strangers, actor), stop) = (actor(), CancellationToken::new());
         let actor = tokio::spawn(actor.run(stop.clone()));
@@ -219,7 +219,7 @@ mod tests {
     }
 
     /// The jobs of a flood leave most of the time to others.
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn what_is_no_move_pauses() {
         let ((members, _strangers, actor), stop) = (actor(), CancellationToken::new());
         let actor = tokio::spawn(actor.run(stop.clone()));

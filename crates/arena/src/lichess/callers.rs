@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn beyond_the_burst_requests_wait_and_played_moves_are_free() {
         let (callers, key) = (Callers::new(8), CallerKey::Account("mallory".parse().unwrap()));
         let (caller, since) = (callers.get(key.clone()), Instant::now());
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(since.elapsed().as_secs(), 1);
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn an_address_has_a_few_requests_in_flight() {
         let caller = Callers::new(8).get(CallerKey::Address(IpAddr::from([127, 0, 0, 1]).into()));
         let mut permits = Vec::new();

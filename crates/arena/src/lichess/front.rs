@@ -171,7 +171,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
+    #[test]
     async fn strangers_never_shut_others_out() {
         let [own, other] = [1, 2].map(|number| Origin::from(IpAddr::from([127, 0, 0, number])));
         let mut strangers = VecDeque::new();

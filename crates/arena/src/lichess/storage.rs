@@ -137,7 +137,7 @@ mod tests {
         row(LichessKind::Game, id, value.map(str::to_owned))
     }
 
-    #[tokio::test]
+    #[test]
     async fn rows_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let (database, writer, changes_of, actor, rows) = open(folder.path()).await;
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(rows, [b]);
     }
 
-    #[tokio::test]
+    #[test]
     async fn a_kill_neither_loses_a_record_nor_writes_it_twice() {
         let folder = tempfile::tempdir().unwrap();
         let text = "[GameId a]\n";

@@ -201,7 +201,7 @@ mod tests {
         lines
     }
 
-    #[tokio::test]
+    #[test]
     async fn a_slow_reader_of_a_game_gets_the_chat_it_has_room_for_and_the_last_state() {
         let (feed, lines) = feed(Vec::new());
         feed.send(LineKind::State, "e2e4".into());
@@ -218,7 +218,7 @@ mod tests {
         assert!(lines.contains(&"chat 0".to_owned()) && lines.contains(&"gone 2559".to_owned()));
     }
 
-    #[tokio::test]
+    #[test]
     async fn events_are_never_dropped_amid_others() {
         let (feed, lines) = feed(Vec::new());
         let event = |number| format!("event {number}");

@@ -97,7 +97,7 @@ fn game(id: &str) -> Topic {
     Topic::Game(id.to_owned())
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn spectators_see_a_game_from_its_beginning_to_its_end() {
     let mut bench = Bench::new();
     let mut lists = bench.spectator(64, Topic::Games);
@@ -152,7 +152,7 @@ async fn spectators_see_a_game_from_its_beginning_to_its_end() {
     assert!(bench.hub.pgn("g").unwrap().contains("1. e4"));
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn where_the_feed_is_full_the_next_event_is_the_whole_game() {
     let mut bench = Bench::new();
     let mut played = bench.begin("g");
@@ -181,7 +181,7 @@ async fn where_the_feed_is_full_the_next_event_is_the_whole_game() {
     assert_eq!(bench.hub.game("0").unwrap().summary.result.as_deref(), Some("*"));
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn who_does_not_read_is_left_out_and_gets_the_whole_game_later() {
     let mut bench = Bench::new();
     let mut played = bench.begin("g");
@@ -211,7 +211,7 @@ async fn who_does_not_read_is_left_out_and_gets_the_whole_game_later() {
     assert!(slow.heard().is_empty());
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn thoughts_come_at_a_bounded_rate_and_stay_with_their_moves() {
     let mut bench = Bench::new();
     let mut played = bench.begin("g");
@@ -244,7 +244,7 @@ async fn thoughts_come_at_a_bounded_rate_and_stay_with_their_moves() {
     );
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn what_does_not_exist_cannot_be_watched_and_not_too_much_at_once() {
     let mut bench = Bench::new();
     let mut nobody = bench.spectator(512, game("g"));
@@ -261,7 +261,7 @@ async fn what_does_not_exist_cannot_be_watched_and_not_too_much_at_once() {
     bench.hub.unsubscribe(nobody.id);
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_game_that_is_over_before_the_hub_hears_of_it_is_shown() {
     let mut bench = Bench::new();
     let mut lists = bench.spectator(64, Topic::Games);
@@ -279,7 +279,7 @@ async fn a_game_that_is_over_before_the_hub_hears_of_it_is_shown() {
     };
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_correction_stands_in_the_view_of_the_game() {
     let mut bench = Bench::new();
     let mut played = bench.begin("g");

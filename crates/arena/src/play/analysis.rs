@@ -143,7 +143,7 @@ mod tests {
         analyst.analyse(request, from).await.map_err(|error| error.to_string())
     }
 
-    #[tokio::test]
+    #[test]
     async fn a_mate_is_seen_from_white_and_mistakes_are_told() {
         let analyst = Analyst::new(Searches::new().unwrap());
         let mate = r#"{"kind":"chess","fen":null,"moves":["f2f3","e7e5","g2g4"]}"#;
@@ -165,7 +165,7 @@ mod tests {
         assert!(analyse(&analyst, &many.to_string()).await.unwrap_err().contains("at most 600 moves"));
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn an_address_has_a_ration() {
         let analyst = Analyst::new(Searches::new().unwrap());
         let wrong = r#"{"kind":"chess","moves":["e2e5"]}"#;

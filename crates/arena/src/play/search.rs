@@ -278,7 +278,7 @@ mod tests {
         searches.find(kind, &game, strength, None, CancellationToken::new()).await
     }
 
-    #[tokio::test]
+    #[test]
     async fn every_game_gets_a_legal_move_of_every_level() {
         for (at, &kind) in GameKind::ALL.iter().enumerate() {
             let level = u8::try_from(at % 6).unwrap() + 1;
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    #[tokio::test]
+    #[test]
     async fn a_strong_level_mates_and_tells_how() {
         let fen = "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1";
         let found = find(GameKind::Chess, Some(fen), 8).await.unwrap();
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(found.pv[0], ("a1a8".to_owned(), "Ra8#".to_owned()));
     }
 
-    #[tokio::test]
+    #[test]
     async fn a_search_that_nobody_wants_ends_at_once() {
         let searches = Searches::new().unwrap();
         let game = DynGame::begin(GameKind::Chess, None).unwrap();
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(searches.0.wanted.load(Relaxed), 0);
     }
 
-    #[tokio::test]
+    #[test]
     async fn those_that_wait_make_each_search_shorter() {
         let searches = Searches::new().unwrap();
         let one = Wanted::new(&searches.0);
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(one.share_of(second), second);
     }
 
-    #[tokio::test]
+    #[test]
     async fn a_clock_bounds_the_time_of_a_move() {
         let (time, at) = (Duration::from_secs(2), Instant::now());
         let clock =

@@ -121,7 +121,7 @@ async fn play_all([white, black]: &mut [Player; 2], moves: &str) {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn two_people_promote_and_a_flag_falls() {
     let house = House::open();
     let fen = r#""kind":"chess","time_control":"60+1","fen":"7k/P7/8/8/8/8/8/K7 w - - 0 1""#;
@@ -147,7 +147,7 @@ async fn two_people_promote_and_a_flag_falls() {
     house.close().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn what_is_wrong_is_said_and_changes_nothing() {
     let house = House::open();
     for token in ["", "nothere", "aaaaaaaaaaaaaaaa", "a b", &"x".repeat(1000)] {
@@ -184,7 +184,7 @@ async fn what_is_wrong_is_said_and_changes_nothing() {
     house.close().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn draw_takeback_and_rematch_need_both() {
     let house = House::open();
     let mut players = house.pair(CHESS).await;
@@ -224,7 +224,7 @@ async fn draw_takeback_and_rematch_need_both() {
     house.close().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn who_is_gone_can_come_back_and_tables_do_not_stay_for_ever() {
     let house = House::open();
     let request = format!(r#"{{{BLITZ},"opponent":"human","color":"white"}}"#);
@@ -247,7 +247,7 @@ async fn who_is_gone_can_come_back_and_tables_do_not_stay_for_ever() {
     house.close().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn resigning_before_both_have_moved_aborts_and_later_loses() {
     let house = House::open();
     for (moves, result) in [("e4", "*"), ("e4 e5", "0-1")] {
@@ -259,7 +259,7 @@ async fn resigning_before_both_have_moved_aborts_and_later_loses() {
     house.close().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn tables_are_bounded_in_all_and_by_address() {
     let house = House::open();
     let request = format!(r#"{{{CHESS},"opponent":"human"}}"#);
@@ -286,7 +286,7 @@ async fn tables_are_bounded_in_all_and_by_address() {
     house.close().await;
 }
 
-#[tokio::test]
+#[test]
 async fn the_bot_is_mated_from_a_prepared_position() {
     let house = House::open();
     let fen = "6k1/5ppp/8/8/8/8/r4PPP/4R1K1 w - - 0 1";
@@ -308,7 +308,7 @@ async fn the_bot_is_mated_from_a_prepared_position() {
     house.close().await;
 }
 
-#[tokio::test]
+#[test]
 async fn the_bot_answers_takes_back_at_once_and_refuses_a_draw() {
     let house = House::open();
     let request = r#"{"kind":"chess","opponent":{"bot":{"level":6}},"color":"white","time_control":"60+0"}"#;
@@ -332,7 +332,7 @@ async fn the_bot_answers_takes_back_at_once_and_refuses_a_draw() {
     house.close().await;
 }
 
-#[tokio::test]
+#[test]
 async fn every_game_is_played_against_the_bot() {
     let house = House::open();
     for kind in zeitnot_rules::GameKind::ALL {
@@ -350,7 +350,7 @@ async fn every_game_is_played_against_the_bot() {
     house.close().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[test(start_paused = true)]
 async fn a_stop_ends_all_games_and_tells() {
     let house = House::open();
     let [mut white, _black] = house.pair(BLITZ).await;

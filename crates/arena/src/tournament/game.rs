@@ -330,7 +330,7 @@ mod tests {
         outbox.drain().into_iter().map(kind).collect()
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn clock_updates_come_every_five_seconds_and_the_flag_ends_the_game() {
         let (mut table, began) = (Table::new("12+1"), Instant::now());
         table.run().await;
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(kinds(&mut table.black), expected);
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn an_illegal_move_is_asked_for_again_and_the_clock_runs_on() {
         let mut table = Table::new("10+0");
         advance(2 * SECOND).await;
@@ -360,7 +360,7 @@ mod tests {
         assert!(!table.game.is_over());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn a_panic_aborts_its_game_without_a_result() {
         let mut table = Table::new("10+0");
         table.game.contain_panic(|_| panic!("a bug in the rules"));
@@ -370,7 +370,7 @@ mod tests {
         assert!(kinds(&mut table.white).contains(&"GameAborted".to_owned()));
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn watchers_see_the_game_from_where_they_came() {
         let mut table = Table::new("10+0");
         let (watcher, mut seen) = Client::channel(CancellationToken::new());

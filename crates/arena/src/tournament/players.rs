@@ -327,7 +327,7 @@ mod tests {
         players.join(&Name::try_from("class").unwrap(), Admitted { name, holder, client }, false)
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn a_name_belongs_to_its_address_until_its_holder_has_been_away() {
         let mut players = players(9, 9);
         let seat = join(&mut players, "alice", from(1)).unwrap();
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(join(&mut players, "alice", None), Ok(seat));
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn names_that_others_have_used_up_are_given_to_newcomers() {
         let mut players = players(3, 2);
         let games = |name: &Name| u32::from(name.as_str() == "regular") * 7;

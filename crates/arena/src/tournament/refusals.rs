@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn the_latest_are_kept_each_once_and_a_flood_is_rationed() {
         let mut refusals = Refusals::of_strangers(None, Vec::new());
         refusals.note("alice", &"wrong key");

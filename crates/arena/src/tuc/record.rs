@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
+    #[test]
     async fn texts_that_cannot_be_written_are_kept_in_their_order_and_tried_at_the_end() {
         let folder = tempfile::tempdir().unwrap();
         let (games, scores) = (folder.path().join("games"), folder.path().join("scores"));

@@ -138,7 +138,7 @@ mod tests {
         tag::GameTag,
     };
 
-    #[tokio::test]
+    #[test]
     async fn look_ups_share_a_few_connections_and_replays_have_threads_of_their_own() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("zeitnot.db");

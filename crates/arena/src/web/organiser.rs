@@ -59,7 +59,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn wrong_tokens_are_rationed_by_address() {
         let organiser = Organiser::new(Secret::try_from("right").unwrap());
         let status = |token: &str, last: u8| {

@@ -128,7 +128,7 @@ mod tests {
         tournament::format::Format,
     };
 
-    #[tokio::test]
+    #[test]
     async fn a_file_is_read_once_for_all_who_ask_within_a_second() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("zeitnot.db");

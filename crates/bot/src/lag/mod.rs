@@ -169,7 +169,7 @@ mod tests {
         (0..moves).for_each(|_| server.record(charge));
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn the_configured_reserve_holds_until_enough_is_measured() {
         let lags = Lags::new(CONFIG);
         let server = lags.server("a");
@@ -182,7 +182,7 @@ mod tests {
         assert!(reserve.measured && (2 * MS..3 * MS).contains(&reserve.lag), "{reserve:?}");
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn our_own_lateness_counts_at_once_for_every_server_and_decays_soon() {
         let lags = Lags::new(CONFIG);
         let server = lags.server("a");
@@ -199,7 +199,7 @@ mod tests {
         watch.abort();
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn a_late_sample_is_noticed() {
         let lags = Lags::new(CONFIG);
         let watch = tokio::spawn(lags.clone().watch());
@@ -211,7 +211,7 @@ mod tests {
         watch.abort();
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn the_reserve_keeps_to_its_bounds() {
         let lags = Lags::new(Config { min: 5 * MS, ..CONFIG });
         let server = lags.server("a");
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(server.reserve().lag, CONFIG.max);
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn the_lag_of_a_server_is_restored() {
         let before = Lags::new(CONFIG);
         charges(&before.server("a"), 20 * MS, 50);

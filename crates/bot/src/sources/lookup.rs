@@ -195,7 +195,7 @@ mod tests {
         Box::pin(async { Vec::new() })
     }
 
-    #[tokio::test]
+    #[test]
     async fn rank_goes_before_speed() {
         let mut lookup = asks([never(), nothing(), never()]);
         assert!(lookup.is_waiting());
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(lookup.state(), LookupState::Found(best, origin));
     }
 
-    #[tokio::test]
+    #[test]
     async fn positions_that_no_source_knows_are_searched() {
         let mut lookup = asks([nothing(), nothing()]);
         for _ in 0..2 {

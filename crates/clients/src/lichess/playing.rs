@@ -61,7 +61,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn those_who_ask_during_a_request_share_the_next() {
         let (list, asked) = (PlayingList::default(), AtomicU32::new(0));
         let ask = async |delay: u64| {

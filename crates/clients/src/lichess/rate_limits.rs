@@ -154,7 +154,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn only_the_limited_kind_waits_and_moves_never_do() {
         let limits = RateLimits::default();
         limits.acquire(RequestKind::Chat).await.close(MINUTE);
@@ -167,7 +167,7 @@ mod tests {
         assert!(began.elapsed() >= MINUTE);
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn serial_kinds_are_sent_one_at_a_time() {
         let limits = RateLimits::default();
         let first = limits.acquire(RequestKind::Lookup).await;
@@ -179,7 +179,7 @@ mod tests {
         assert!(timeout(MINUTE, limits.acquire(RequestKind::Game)).await.is_ok());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn the_event_stream_is_opened_thirty_times_in_ten_minutes() {
         // Openings that never arrived do not count.
         let limits = RateLimits::default();

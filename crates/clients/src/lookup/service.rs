@@ -191,7 +191,7 @@ impl Failures {
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn pauses_double_with_each_failure() {
         let mut failures = Failures::default();
         for seconds in [2, 4, 8, 16, 32, 64, 120, 120] {

@@ -45,7 +45,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn reports_come_at_growing_intervals() {
         let mut silence = Silence::new();
         assert_eq!(silence.report(), None);

@@ -60,7 +60,7 @@ fn perft_agrees_with_the_published_counts() {
 }
 
 /// The same, some plies deeper.
-#[test]
+#[test(limit = zeitnot_testing::SOAK)]
 #[ignore = "soak: tens of millions of positions: seconds in a release build"]
 fn perft_agrees_with_the_published_counts_of_more_plies() {
     counts::<variant::Crazyhouse>("", &[0, 0, 0, 0, 4_888_832]);

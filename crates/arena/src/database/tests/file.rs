@@ -8,7 +8,7 @@ use super::*;
 
 const FILE: &str = "zeitnot.db";
 
-#[tokio::test]
+#[test]
 async fn what_a_failing_disk_does_not_take_is_written_later() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FILE);
@@ -46,7 +46,7 @@ async fn refused(path: &Path) -> String {
     Database::open(path.to_owned().into()).await.map(drop).unwrap_err().to_string()
 }
 
-#[tokio::test]
+#[test]
 async fn files_that_cannot_be_used_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FILE);

@@ -50,7 +50,7 @@ async fn refusal(database: &Database, tournament: &str) -> String {
     database.open_tournament(opening(tournament)).await.unwrap_err().to_string()
 }
 
-#[tokio::test]
+#[test]
 async fn each_arena_has_its_own_tournaments() {
     let Some(shared) = Shared::new() else { return };
     // Both make the schema at once.
@@ -102,7 +102,7 @@ async fn each_arena_has_its_own_tournaments() {
     last.join().await;
 }
 
-#[tokio::test]
+#[test]
 async fn an_arena_that_was_cut_off_takes_its_own_back() {
     let Some(shared) = Shared::new() else { return };
     let (database, mut writer) = shared.writer().await;
@@ -119,7 +119,7 @@ async fn an_arena_that_was_cut_off_takes_its_own_back() {
     second.join().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_tournament_that_another_arena_took_is_not_written_to() {
     let Some(shared) = Shared::new() else { return };
     let (database, mut writer) = shared.writer().await;
@@ -149,7 +149,7 @@ async fn a_tournament_that_another_arena_took_is_not_written_to() {
     assert_eq!(seats, ["dave", "bob"]);
 }
 
-#[tokio::test]
+#[test]
 async fn while_the_server_is_away_changes_are_kept() {
     let Some(server) = PostgresServer::start() else { return };
     let location: DatabaseLocation = server.url(&server.create()).parse().unwrap();
@@ -177,7 +177,7 @@ async fn while_the_server_is_away_changes_are_kept() {
     writer.join().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_server_that_hangs_is_left_and_found_again() {
     let Some(shared) = Shared::new() else { return };
     let (database, writer) = shared.open().await;
@@ -211,7 +211,7 @@ async fn told(url: String) -> String {
     error
 }
 
-#[tokio::test]
+#[test]
 async fn databases_that_cannot_be_used_are_left_alone() {
     let Some(Shared { server, name, .. }) = Shared::new() else { return };
     let tcp = |user: &str, database: &str| {
@@ -251,7 +251,7 @@ async fn databases_that_cannot_be_used_are_left_alone() {
     assert!(matches!(Reader::open(&location).await.unwrap_err(), DatabaseError::Empty));
 }
 
-#[tokio::test]
+#[test]
 async fn an_older_schema_is_brought_up_to_date_and_a_newer_one_refused() {
     let Some(shared) = Shared::new() else { return };
     let mut connection =
@@ -274,7 +274,7 @@ async fn an_older_schema_is_brought_up_to_date_and_a_newer_one_refused() {
     assert!(told(shared.server.url(&shared.name)).await.contains("a newer zeitnot has written it"));
 }
 
-#[tokio::test]
+#[test]
 async fn connections_are_encrypted() {
     let Some(Shared { server, name, .. }) = Shared::new() else { return };
     let certificate = server.folder.join("certificate.pem").display().to_string().replace('/', "%2F");

@@ -308,7 +308,7 @@ async fn play(seed: u64) {
     bench.close().await;
 }
 
-#[tokio::test]
+#[test]
 async fn the_history_leads_to_the_state_that_was_left() {
     // `ORDERS_CASES=2000 cargo test -p zeitnot -p zeitnot-arena --lib the_history_leads` tries more.
     let cases = std::env::var("ORDERS_CASES").map_or(25, |cases| cases.parse().unwrap());
@@ -341,7 +341,7 @@ async fn reopened(bench: Bench, folder: &Path, settings: &str) -> Bench {
     bench
 }
 
-#[tokio::test]
+#[test]
 async fn a_pause_keeps_the_running_game_and_pairs_nobody_until_it_ends() {
     let folder = tempfile::tempdir().unwrap();
     let settings = "players = 4\ngames_per_pair = 1";
@@ -366,7 +366,7 @@ async fn a_pause_keeps_the_running_game_and_pairs_nobody_until_it_ends() {
     bench.close().await;
 }
 
-#[tokio::test]
+#[test]
 async fn whoever_is_removed_loses_forfeits_and_stays_out() {
     let folder = tempfile::tempdir().unwrap();
     let settings = "players = 3\ngames_per_pair = 2";
@@ -395,7 +395,7 @@ async fn whoever_is_removed_loses_forfeits_and_stays_out() {
     bench.close().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_forfeit_decides_a_game_that_runs_or_waits() {
     let folder = tempfile::tempdir().unwrap();
     let settings = "players = 4\npairing = 'swiss'\nrounds = 2";
@@ -419,7 +419,7 @@ async fn a_forfeit_decides_a_game_that_runs_or_waits() {
     bench.close().await;
 }
 
-#[tokio::test]
+#[test]
 async fn fewer_players_than_had_joined_do_not_begin_a_tournament_at_its_restart() {
     let folder = tempfile::tempdir().unwrap();
     let mut bench = Bench::open(folder.path(), "players = 4").await;
@@ -433,7 +433,7 @@ async fn fewer_players_than_had_joined_do_not_begin_a_tournament_at_its_restart(
     bench.close().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_late_one_comes_into_the_next_round_of_a_swiss_and_the_organiser_pairs_by_hand() {
     let folder = tempfile::tempdir().unwrap();
     let settings = "start = 'organiser'\npairing = 'swiss'\nrounds = 2\nplayers = 6\nacceleration = 'baku'";

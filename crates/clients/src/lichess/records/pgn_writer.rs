@@ -357,7 +357,7 @@ mod tests {
         files.write(&mut record).unwrap();
     }
 
-    #[tokio::test(start_paused = true)]
+    #[test(start_paused = true)]
     async fn games_that_cannot_be_written_are_kept_and_tried_again() {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("games");
@@ -380,7 +380,7 @@ mod tests {
         assert_eq!(text, first.pgn() + &second.pgn());
     }
 
-    #[tokio::test]
+    #[test]
     async fn the_writer_tries_once_more_at_its_end() {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("games");

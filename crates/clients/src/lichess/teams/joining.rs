@@ -118,7 +118,7 @@ mod tests {
 
     use super::{super::super::timeouts::Timeouts, *};
 
-    #[tokio::test]
+    #[test]
     async fn requests_are_sent_one_at_a_time() {
         let nowhere = BaseUrl::try_from("http://127.0.0.1:1".to_owned()).unwrap();
         let token = "lip_hush".parse().unwrap();

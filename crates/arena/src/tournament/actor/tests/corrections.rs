@@ -6,7 +6,7 @@ fn correct(game: &str, result: Option<GameResult>) -> Command {
     Command::Correct { game: game.to_owned(), result, note: note() }
 }
 
-#[tokio::test]
+#[test]
 async fn a_correction_counts_from_its_place_and_a_game_that_does_not_count_is_played_again() {
     let folder = tempfile::tempdir().unwrap();
     let settings = "players = 3\ngames_per_pair = 1";
@@ -42,7 +42,7 @@ async fn a_correction_counts_from_its_place_and_a_game_that_does_not_count_is_pl
     bench.close().await;
 }
 
-#[tokio::test]
+#[test]
 async fn whoever_left_after_the_last_game_is_waited_for_if_one_is_played_again() {
     let folder = tempfile::tempdir().unwrap();
     let mut bench =
@@ -59,7 +59,7 @@ async fn whoever_left_after_the_last_game_is_waited_for_if_one_is_played_again()
     bench.close().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_complete_tournament_takes_corrections_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let mut bench = begun(folder.path(), "players = 2\ngames_per_pair = 1", &["ada", "bob"]).await;
@@ -81,7 +81,7 @@ fn game_of(bench: &Bench, player: &str) -> [String; 2] {
     bench.games().into_iter().find(|names| names.contains(&player.to_owned())).unwrap()
 }
 
-#[tokio::test]
+#[test]
 async fn a_match_of_draws_is_the_better_seeds_however_its_last_game_came_to_be_one() {
     let folder = tempfile::tempdir().unwrap();
     let settings = "players = 4\npairing = 'knockout'";
@@ -107,7 +107,7 @@ async fn a_match_of_draws_is_the_better_seeds_however_its_last_game_came_to_be_o
     bench.close().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_forfeit_in_a_knockout_that_is_corrected_to_a_draw_is_played() {
     let folder = tempfile::tempdir().unwrap();
     let settings = "players = 4\npairing = 'knockout'";
@@ -125,7 +125,7 @@ async fn a_forfeit_in_a_knockout_that_is_corrected_to_a_draw_is_played() {
     bench.close().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_correction_waits_for_those_before_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut bench = begun(folder.path(), "players = 2\ngames_per_pair = 2", &["ada", "bob"]).await;
@@ -142,7 +142,7 @@ async fn a_correction_waits_for_those_before_it() {
     bench.close().await;
 }
 
-#[tokio::test]
+#[test]
 async fn a_correction_finds_its_place_among_equal_results_on_their_way_to_the_disk() {
     let folder = tempfile::tempdir().unwrap();
     let settings = "players = 3\ngames_per_pair = 3";

@@ -2,7 +2,7 @@
 
 use super::*;
 
-#[tokio::test]
+#[test]
 async fn whoever_stayed_away_from_a_swiss_joins_again_for_the_next_round() {
     let folder = tempfile::tempdir().unwrap();
     let settings = "players = 6\npairing = 'swiss'\nrounds = 4";

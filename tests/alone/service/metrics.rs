@@ -10,9 +10,10 @@ use std::{
 };
 
 use serde_json::Value;
+use zeitnot_testing::{LONG, until};
 
 use super::{arena, opponent, player};
-use crate::support::{installed::is_installed, program::Program, wait::until, web::Browser};
+use crate::support::{installed::is_installed, program::Program, web::Browser};
 
 const LISTEN: &str = "[metrics]\nlisten = '127.0.0.1:0'\n";
 
@@ -38,7 +39,7 @@ fn sum(text: &str, name: &str) -> f64 {
     values.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum()
 }
 
-#[tokio::test]
+#[test(limit = LONG)]
 async fn games_are_counted_and_prometheus_takes_them_without_a_warning() {
     let arena = arena().await;
     let folder = arena.folder.path();
@@ -65,7 +66,7 @@ async fn games_are_counted_and_prometheus_takes_them_without_a_warning() {
     are_documented(&text, "## Of a bot\n");
 }
 
-#[tokio::test]
+#[test]
 async fn an_arena_counts_its_players_and_is_always_ready() {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
@@ -131,7 +132,7 @@ fn the_dashboard_shows_metrics_that_exist() {
     assert!(hidden.iter().all(|(name, _)| name == "process_start_time_seconds"), "{hidden:?}");
 }
 
-#[tokio::test]
+#[test]
 async fn a_bot_without_a_server_is_alive_and_not_ready() {
     let folder = tempfile::tempdir().unwrap();
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

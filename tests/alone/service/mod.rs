@@ -1,7 +1,5 @@
 //! The program as a service: what watches over it, and what it takes over while it runs.
 
-#![cfg(unix)]
-
 mod metrics;
 mod reload;
 mod systemd;

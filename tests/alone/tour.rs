@@ -9,11 +9,11 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use super::page;
+use zeitnot_testing::{LONG, wait_for};
+
 use crate::support::{
     command::{ENVIRONMENT, ZEITNOT},
     installed::has_engine,
-    wait::wait_for,
 };
 
 /// Commands that run until they are interrupted, and what they write when they have begun.
@@ -155,14 +155,14 @@ fn commands(page: &str) -> Vec<String> {
     lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
-#[test]
+#[test(limit = LONG)]
 fn the_tour_of_the_readme_works_as_it_is_written() {
     let mut shell = Shell::new();
-    for line in commands(&page("README.md")) {
-        let needs_engine = line.contains("gnuchess");
-        if !needs_engine || has_engine("/usr/games/gnuchess") {
-            shell.run(&line);
+    for line in commands(include_str!("../../README.md")) {
+        if line.contains("gnuchess") && !has_engine("/usr/games/gnuchess") {
+            continue;
         }
+        shell.run(&line);
         // These need nothing of what follows, and much of the machine.
         if line.starts_with("cargo run") || line.starts_with("zeitnot match") {
             shell.running.pop().into_iter().for_each(|running| drop(running.end()));

@@ -19,6 +19,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 use zeitnot_net::Address;
+use zeitnot_testing::LONG;
 
 mod beside;
 mod lichess;
@@ -28,7 +29,6 @@ use crate::support::{
     arena::{Player, record_files, tags, word},
     command::zeitnot,
     storage::Storage,
-    wait::LONG,
 };
 
 /// Moves of every game: White is mated.
@@ -300,20 +300,20 @@ impl Soak {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[test(limit = LONG, workers = 2)]
 async fn an_arena_that_is_killed_loses_nothing_that_was_told() {
     Soak { players: 3, games_per_pair: 4, kills: 3 }.run(Storage::file()).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[test(limit = LONG, workers = 2)]
 async fn an_arena_on_a_server_that_is_killed_loses_nothing_that_was_told() {
     if let Some(storage) = Storage::server() {
         Soak { players: 3, games_per_pair: 4, kills: 3 }.run(storage).await;
     }
 }
 
-/// `cargo test --test main -- --ignored --nocapture fifty_kills`
-#[tokio::test(flavor = "multi_thread")]
+/// `cargo test --test alone -- --ignored --nocapture fifty_kills`
+#[test(limit = zeitnot_testing::SOAK, workers = 2)]
 #[ignore = "soak: half a minute"]
 async fn fifty_kills() {
     assert_eq!(Soak { players: 8, games_per_pair: 40, kills: 50 }.run(Storage::file()).await, 51);

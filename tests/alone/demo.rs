@@ -4,15 +4,15 @@ use std::{fs, net::TcpListener, process::Stdio};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
+use zeitnot_testing::{LONG, soon, wait_for};
 
 use crate::support::{
     command::{err, zeitnot},
     pty::Pty,
-    wait::{soon, wait_for},
     web::Browser,
 };
 
-#[tokio::test]
+#[test(limit = LONG)]
 async fn the_demo_plays_its_tournament_to_the_end_and_can_be_watched() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = tokio::process::Command::from(zeitnot(&[]))

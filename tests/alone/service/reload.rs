@@ -2,11 +2,12 @@
 
 use std::{fs, path::Path, process::Command};
 
+use zeitnot_testing::wait_for;
+
 use crate::support::{
     lichess_arena::{Bot, Lichess},
     program::Program,
     pty::Pty,
-    wait::wait_for,
 };
 
 const TABLES: &str = "[engine]\nkind = 'random'\n[cache]\nmemory_mib = 0\n";
@@ -57,7 +58,7 @@ impl Service {
     }
 }
 
-#[tokio::test]
+#[test]
 async fn lists_challenges_limits_and_the_log_level_change_in_the_running_bot() {
     let service = Service::start().await;
     let [bob, carol] = ["bob", "carol"].map(|name| service.lichess.bot(name));
@@ -78,7 +79,7 @@ async fn lists_challenges_limits_and_the_log_level_change_in_the_running_bot() {
     assert!(!service.plays(&bob).await);
 }
 
-#[tokio::test]
+#[test]
 async fn a_configuration_with_mistakes_is_not_taken_over() {
     let service = Service::start().await;
     let settings = "concurency = 1\n[server.challenge.bot]\naccept = false\n";

@@ -15,12 +15,12 @@ use zeitnot_rules::{
     Game,
     minichess::{MiniChess, Move, Rules},
 };
+use zeitnot_testing::{LONG, wait_for};
 use zeitnot_wire::nthu::{Action, print_state};
 
 use crate::support::{
     baits::{baits, loses},
     command::{err, zeitnot},
-    wait::wait_for,
 };
 
 /// A folder with the two files.
@@ -78,7 +78,7 @@ fn error(output: &Output) -> &str {
     text
 }
 
-#[test]
+#[test(limit = LONG)]
 fn killed_at_any_time_it_leaves_whole_lines_and_a_move() {
     let desk = Desk::new();
     for position in [MiniChess::start(Rules::Nthu2023), after(&["b2b3", "b5b4"]), after(&["b1c3"])] {
@@ -122,7 +122,7 @@ fn the_first_line_hangs_nothing() {
     }
 }
 
-#[test]
+#[test(limit = LONG)]
 fn a_mate_ends_it_and_so_does_a_single_move() {
     let desk = Desk::new();
     for (text, mv) in [

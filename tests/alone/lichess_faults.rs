@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 use zeitnot_engine::Kind;
+use zeitnot_testing::{LONG, until};
 
+use crate::lichess_proxy::{Faults, Proxy, Sent};
 use crate::support::{
     lichess_arena::{self, Bot},
     lichess_client::{Client, PATIENT, start_with},
-    lichess_proxy::{Faults, Proxy, Sent},
     program::Program,
-    wait::until,
 };
 
 const GAMES: usize = 8;
@@ -114,7 +114,7 @@ fn warned(program: &Program, most: usize, of: &[&str]) {
     assert!(warnings.len() <= most && warnings.iter().all(|line| expected(&line)), "{warnings:#?}");
 }
 
-#[tokio::test]
+#[test(limit = LONG)]
 async fn refused_moves_and_lost_answers_cost_no_game() {
     let faults = Faults { refused: vec![(14, 429), (2, 503)], lost: Some(5), ..Faults::default() };
     let hurry = HURRY.replace("300ms", "60ms");
@@ -126,14 +126,14 @@ async fn refused_moves_and_lost_answers_cost_no_game() {
     assert!(!program.warnings().is_empty());
 }
 
-#[tokio::test]
+#[test(limit = LONG)]
 async fn streams_that_close_after_each_line_cost_no_game() {
     let (games, program) = Match::start(Faults { close_streams: true, ..Faults::default() }).await;
     games.ends().await;
     warned(&program, 0, &[]);
 }
 
-#[tokio::test]
+#[test(limit = LONG)]
 async fn invalid_and_split_lines_cost_no_game() {
     let (games, program) = Match::start(Faults { garbage: true, ..Faults::default() }).await;
     games.ends().await;
@@ -141,7 +141,7 @@ async fn invalid_and_split_lines_cost_no_game() {
     assert!(!program.warnings().is_empty());
 }
 
-#[tokio::test]
+#[test(limit = LONG)]
 async fn silent_streams_cost_no_game() {
     let slow = Faults { delay: SLOWLY, ..Faults::default() };
     let (games, program) = Match::start(slow).await;
@@ -156,7 +156,7 @@ async fn silent_streams_cost_no_game() {
 }
 
 /// The same with the settings that users have, and a server that says nothing on new streams either.
-#[tokio::test]
+#[test(limit = zeitnot_testing::SOAK)]
 #[ignore = "soak: a minute"]
 async fn half_a_minute_of_silence_costs_no_game() {
     let (games, program) =
@@ -171,7 +171,7 @@ async fn half_a_minute_of_silence_costs_no_game() {
     assert!(!program.warnings().is_empty());
 }
 
-#[tokio::test]
+#[test(limit = LONG)]
 async fn refused_streams_cost_no_game() {
     let (games, program) = Match::start(Faults { delay: SLOWLY, ..Faults::default() }).await;
     games.are_amid(3).await;
@@ -187,7 +187,7 @@ async fn refused_streams_cost_no_game() {
     assert!(!program.warnings().is_empty());
 }
 
-#[tokio::test]
+#[test]
 async fn an_outage_costs_no_game() {
     let (games, program) = Match::start(Faults { delay: SLOWLY, ..Faults::default() }).await;
     games.are_amid(3).await;
@@ -200,7 +200,7 @@ async fn an_outage_costs_no_game() {
     assert!(!program.warnings().is_empty());
 }
 
-#[tokio::test]
+#[test(limit = LONG)]
 async fn a_program_that_was_killed_takes_its_games_up_again() {
     let (games, program) = Match::start(Faults { delay: SLOWLY, ..Faults::default() }).await;
     games.are_amid(3).await;
@@ -216,7 +216,7 @@ async fn a_program_that_was_killed_takes_its_games_up_again() {
     warned(&program, 0, &[]);
 }
 
-#[tokio::test]
+#[test(limit = LONG)]
 async fn a_token_revoked_amid_the_games_ends_the_program_with_one_line() {
     let (games, program) = Match::start(Faults { delay: SLOWLY, ..Faults::default() }).await;
     games.are_amid(2).await;

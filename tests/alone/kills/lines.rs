@@ -7,8 +7,7 @@ use tokio::{
     net::TcpStream,
     time::timeout,
 };
-
-use crate::support::wait::LONG;
+use zeitnot_testing::LONG;
 
 pub struct Lines(BufStream<TcpStream>);
 

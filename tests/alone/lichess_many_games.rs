@@ -6,6 +6,7 @@ use std::{
 };
 
 use tokio::time::sleep;
+use zeitnot_testing::LONG;
 
 use crate::support::{lichess_arena::Lichess, program::Program};
 
@@ -72,12 +73,12 @@ async fn check(games: usize) {
     assert!(ends.iter().all(|end| *end == "[Termination \"Normal\"]"), "{ends:?}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[test(limit = LONG, workers = 2)]
 async fn eight_games_at_once_in_every_variant_end_normally() {
     check(9).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[test(limit = zeitnot_testing::SOAK, workers = 2)]
 #[ignore = "soak: ten minutes"]
 async fn five_hundred_games_end_normally_in_constant_memory() {
     check(500).await;

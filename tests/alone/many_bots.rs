@@ -8,11 +8,11 @@ use zeitnot_bot::{Bot, BotContext};
 use zeitnot_clients::{OrderQueue, Protocol, Shutdown, contest::Contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::EngineFactory;
+use zeitnot_testing::{LONG, soon, until};
 
 use crate::support::{
     arena::{By, TestArena},
     contest_server::entry,
-    wait::{soon, until},
 };
 
 const BOTS: usize = 16;
@@ -72,13 +72,13 @@ async fn play_well(time: &str, games: usize) {
     assert!(!ends.iter().any(|reason| reason.contains("time")), "{ends:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[test(limit = LONG, workers = 2)]
 async fn eight_games_at_once_lose_none_on_time() {
     play_well("1+0.05", 8).await;
 }
 
 /// The whole round at the time control that we promise.
-#[tokio::test(flavor = "multi_thread")]
+#[test(limit = zeitnot_testing::SOAK, workers = 2)]
 #[ignore = "soak: three minutes"]
 async fn sixty_four_games_at_five_seconds_lose_none_on_time() {
     play_well("5+0.05", 64).await;

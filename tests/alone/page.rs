@@ -3,12 +3,12 @@
 use std::{path::Path, process::Stdio};
 
 use tokio::process::Command;
+use zeitnot_testing::{VERY_LONG, soon};
 
 use crate::support::{
     command::{ENVIRONMENT, ZEITNOT},
     installed::is_installed,
     storage::postgres::PostgresServer,
-    wait::soon,
 };
 
 /// Browsers that it works with.
@@ -19,7 +19,7 @@ const ARENAS: usize = 8;
 /// Words in the names of those cases.
 const STORED: [&str; 4] = ["aSwiss", "keysAdmit", "aTournament", "AfterAKill"];
 
-#[tokio::test]
+#[test(limit = VERY_LONG)]
 async fn its_cases_pass_in_a_browser() {
     run(&[], None).await;
     if let Some(server) = PostgresServer::shared() {
