@@ -5,23 +5,27 @@ use std::{path::Path, process::Stdio};
 use tokio::process::Command;
 use zeitnot_testing::{VERY_LONG, soon};
 
+#[cfg(feature = "postgres")]
+use crate::support::storage::postgres::PostgresServer;
 use crate::support::{
     command::{ENVIRONMENT, ZEITNOT},
     installed::is_installed,
-    storage::postgres::PostgresServer,
 };
 
 /// Browsers that it works with.
 const BROWSERS: [&str; 3] = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /// Arenas of the cases with stored data, at most.
+#[cfg(feature = "postgres")]
 const ARENAS: usize = 8;
 /// Words in the names of those cases.
+#[cfg(feature = "postgres")]
 const STORED: [&str; 4] = ["aSwiss", "keysAdmit", "aTournament", "AfterAKill"];
 
 #[test(limit = VERY_LONG)]
 async fn its_cases_pass_in_a_browser() {
     run(&[], None).await;
+    #[cfg(feature = "postgres")]
     if let Some(server) = PostgresServer::shared() {
         let urls: Vec<_> = (0..ARENAS).map(|_| server.url(&server.create())).collect();
         run(&STORED, Some(urls.join(" "))).await;

@@ -5,6 +5,7 @@ mod hostile;
 mod mistakes;
 mod rejoin;
 mod results;
+#[cfg(feature = "postgres")]
 mod shared_database;
 mod shutdown;
 mod spectators;

@@ -10,9 +10,8 @@ use super::{cache_second_game::script, cache_shared::start_with_tls};
 use crate::support::{
     arena::{By, Player, TestArena, word},
     command::{out, zeitnot},
-    installed::has_openssl,
     program::Program,
-    redis::{Redis, free_port, has_redis},
+    redis::{Redis, free_port, has_openssl, has_redis},
 };
 
 /// A program that plays in this arena, with this server and without a file. What was found counts although more could

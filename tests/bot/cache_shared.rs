@@ -14,10 +14,7 @@ use zeitnot_rules::{GameHistory, Packed};
 use zeitnot_testing::until;
 
 use super::cache_disk::{keep, position};
-use crate::support::{
-    installed::has_openssl,
-    redis::{Redis, free_port, has_redis},
-};
+use crate::support::redis::{Redis, free_port, has_openssl, has_redis};
 
 const ENGINE: u64 = 7;
 /// Time for a move, of which a lookup takes at most a part, and at most a quarter of a second.

@@ -268,6 +268,35 @@ fn a_database_may_be_in_a_folder_that_is_not_there_yet() {
     assert!(told.contains("\narena: database new/arena.db\n"), "{told}");
 }
 
+#[cfg(not(any(feature = "postgres", feature = "redis")))]
+#[test]
+fn what_this_program_was_built_without_is_refused() {
+    for (text, place, feature) in [
+        (
+            format!(
+                "[arena]\ntcp = '127.0.0.1:0'\ndatabase = 'postgres://teacher:sesame@school/class'\n{CLASS}"
+            ),
+            "config.toml:3: arena.database: ",
+            "postgres",
+        ),
+        (
+            "[cache]\nshared = 'rediss://fleet:sesame@school'\n".into(),
+            "config.toml:2: cache.shared: ",
+            "redis",
+        ),
+    ] {
+        let folder = folder(&text);
+        for command in ["check", "play"] {
+            let output = run(&folder, &[command]);
+            let told = err(&output);
+            let expected = format!("`cargo install zeitnot --locked --features {feature}`");
+            assert!(told.contains(place) && told.contains(&expected) && !told.contains("sesame"), "{told}");
+            assert_eq!(told.lines().count(), 1, "{told}");
+        }
+    }
+}
+
+#[cfg(feature = "postgres")]
 #[test]
 fn a_database_on_a_server_is_no_file_and_its_password_is_not_shown() {
     let arena = |url: &str| format!("[arena]\ntcp = '127.0.0.1:0'\ndatabase = '{url}'\n{CLASS}");

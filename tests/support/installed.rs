@@ -15,11 +15,6 @@ pub fn is_installed(what: &str, is_there: bool, advice: &str) -> bool {
     is_there
 }
 
-/// The same for the program that makes certificates.
-pub fn has_openssl() -> bool {
-    is_installed("openssl", Path::new("/usr/bin/openssl").exists(), "install the package openssl")
-}
-
 /// The same for an engine from the system's packages.
 pub fn has_engine(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap();

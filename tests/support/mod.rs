@@ -19,6 +19,7 @@ pub mod pauses;
 pub mod polyglot;
 pub mod program;
 pub mod pty;
+#[cfg(feature = "redis")]
 pub mod redis;
 pub mod relay;
 pub mod schema;

@@ -112,6 +112,7 @@ impl Program {
     }
 
     /// `SIGTERM`, which ends it when its games are over.
+    #[cfg(feature = "redis")]
     pub async fn stop(self) -> (Option<i32>, Vec<String>) {
         self.signal("TERM");
         self.ends().await

@@ -23,6 +23,11 @@ pub fn has_redis() -> bool {
     is_installed(REDIS, Path::new(REDIS).exists(), "install the package redis-server")
 }
 
+/// Whether the program that makes certificates is here.
+pub fn has_openssl() -> bool {
+    is_installed("openssl", Path::new("/usr/bin/openssl").exists(), "install the package openssl")
+}
+
 /// A running server; killed when dropped. Its data is in memory only.
 pub struct Redis {
     pub port: u16,

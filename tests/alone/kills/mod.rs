@@ -305,6 +305,7 @@ async fn an_arena_that_is_killed_loses_nothing_that_was_told() {
     Soak { players: 3, games_per_pair: 4, kills: 3 }.run(Storage::file()).await;
 }
 
+#[cfg(feature = "postgres")]
 #[test(limit = LONG, workers = 2)]
 async fn an_arena_on_a_server_that_is_killed_loses_nothing_that_was_told() {
     if let Some(storage) = Storage::server() {

@@ -4,8 +4,10 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
+#[cfg(feature = "postgres")]
 pub mod postgres;
 
+#[cfg(feature = "postgres")]
 use postgres::PostgresServer;
 
 /// Runs tests on both kinds of database: each takes a [`Storage`].
@@ -17,6 +19,7 @@ macro_rules! on_both_databases {
                 super::$test(super::Storage::file()).await;
             })+
         }
+        #[cfg(feature = "postgres")]
         mod on_postgres {
             $(#[test]
             async fn $test() {
@@ -44,12 +47,14 @@ impl Storage {
     }
 
     /// An empty folder, with a database on the shared server; `None` where there is none.
+    #[cfg(feature = "postgres")]
     pub fn server() -> Option<Storage> {
         let server = PostgresServer::shared()?;
         Some(Storage::of(server.url(&server.create())))
     }
 
     /// An empty folder, with the database of this URL.
+    #[cfg(feature = "postgres")]
     pub fn of(url: String) -> Storage {
         Storage { url: Some(url), ..Storage::file() }
     }

@@ -2,7 +2,9 @@
 
 use std::{io, time::Duration};
 
-use sqlx::{migrate::MigrateError, postgres::PgDatabaseError};
+use sqlx::migrate::MigrateError;
+#[cfg(feature = "postgres")]
+use sqlx::postgres::PgDatabaseError;
 
 /// Codes of SQLite: a page that is not as it should be, and a file of another program.
 const CORRUPT: i64 = 11;
@@ -62,6 +64,7 @@ impl DatabaseError {
     }
 
     /// Sorts an error of PostgreSQL by its code (appendix A of its manual).
+    #[cfg(feature = "postgres")]
     fn of_server(error: &PgDatabaseError) -> DatabaseError {
         let (code, told) = (error.code(), error.message().to_owned());
         match code {
@@ -86,10 +89,15 @@ impl DatabaseError {
 impl From<sqlx::Error> for DatabaseError {
     fn from(error: sqlx::Error) -> DatabaseError {
         match &error {
-            sqlx::Error::Database(database) => match database.try_downcast_ref::<PgDatabaseError>() {
-                Some(error) => DatabaseError::of_server(error),
-                None => DatabaseError::of_file(database.code().as_deref(), error.to_string()),
-            },
+            #[cfg(feature = "postgres")]
+            sqlx::Error::Database(database)
+                if let Some(error) = database.try_downcast_ref::<PgDatabaseError>() =>
+            {
+                DatabaseError::of_server(error)
+            }
+            sqlx::Error::Database(database) => {
+                DatabaseError::of_file(database.code().as_deref(), error.to_string())
+            }
             // So rustls wraps what is wrong with a certificate.
             sqlx::Error::Io(tls) if tls.kind() == io::ErrorKind::InvalidData => {
                 DatabaseError::Untrusted(tls.to_string())

@@ -73,6 +73,11 @@ pub enum BadLocation {
     Scheme,
     #[error("the URL has an unknown parameter; known are {}", PARAMETERS.join(", "))]
     Parameter,
+    #[error(
+        "this program was built without PostgreSQL: install it with `cargo install zeitnot --locked --features \
+         postgres`, or name a file"
+    )]
+    NotBuilt,
 }
 
 impl DatabaseLocation {
@@ -117,6 +122,9 @@ impl FromStr for DatabaseLocation {
 
     fn from_str(text: &str) -> Result<DatabaseLocation, BadLocation> {
         match text.split_once("://") {
+            Some((scheme, _)) if is_postgres(scheme) && !cfg!(feature = "postgres") => {
+                Err(BadLocation::NotBuilt)
+            }
             Some((scheme, _)) if is_postgres(scheme) => text.parse().map(DatabaseLocation::Server),
             Some(_) => Err(BadLocation::Scheme),
             None => Ok(DatabaseLocation::File(text.into())),
@@ -222,18 +230,27 @@ mod tests {
             assert_eq!((location.to_string().as_str(), location.is_none()), (file, file.is_empty()));
             assert!(matches!(location, DatabaseLocation::File(_)));
         }
-        for (mistake, error) in [
-            ("mysql://teacher:sesame@school/class", BadLocation::Scheme),
-            ("sqlite://zeitnot.db", BadLocation::Scheme),
-            ("postgres://teacher:ses#ame@school/class", BadLocation::Url),
-            ("postgres://teacher:ses/ame@school/class", BadLocation::Url),
-            ("postgres://teacher@school/class?pasword=sesame", BadLocation::Parameter),
-        ] {
+        for (mistake, error) in MISTAKES {
             assert_eq!(mistake.parse::<DatabaseLocation>(), Err(error), "{mistake}");
             assert!(!error.to_string().contains("sesame"));
         }
     }
 
+    #[cfg(not(feature = "postgres"))]
+    const MISTAKES: [(&str, BadLocation); 2] = [
+        ("mysql://teacher:sesame@school/class", BadLocation::Scheme),
+        ("postgresql://teacher:sesame@school/class", BadLocation::NotBuilt),
+    ];
+    #[cfg(feature = "postgres")]
+    const MISTAKES: [(&str, BadLocation); 5] = [
+        ("mysql://teacher:sesame@school/class", BadLocation::Scheme),
+        ("sqlite://zeitnot.db", BadLocation::Scheme),
+        ("postgres://teacher:ses#ame@school/class", BadLocation::Url),
+        ("postgres://teacher:ses/ame@school/class", BadLocation::Url),
+        ("postgres://teacher@school/class?pasword=sesame", BadLocation::Parameter),
+    ];
+
+    #[cfg(feature = "postgres")]
     #[test]
     fn a_password_is_not_printed() {
         for (url, shown) in [

@@ -8,6 +8,7 @@ use super::*;
 use crate::{name::Name, note::Note, places::Origin, tournament::format::Format};
 
 mod file;
+#[cfg(feature = "postgres")]
 mod server;
 mod support;
 use support::storage::{Storage, on_both_databases};

@@ -103,13 +103,13 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::Arc, time::Duration};
+    use std::time::Duration;
 
     use zeitnot_engine::Score;
     use zeitnot_rules::{Game, GameHistory, chess::Chess};
 
     use super::*;
-    use crate::cache::{CacheAnswer, CachedMove, Config, Levels, SharedCache, SharedKey, shared::Request};
+    use crate::cache::{CacheAnswer, CachedMove, Config};
 
     const NODES: u64 = 1_000_000;
 
@@ -179,8 +179,13 @@ mod tests {
         assert!(line.is_played());
     }
 
+    #[cfg(feature = "redis")]
     #[test]
     fn others_search_anew_what_lost_a_game() {
+        use std::sync::Arc;
+
+        use crate::cache::{Levels, SharedCache, SharedKey, shared::Request};
+
         let mut line = Line::new(0.5);
         let (shared, mut sent) = SharedCache::scripted();
         line.cache.levels = line

@@ -400,7 +400,7 @@ impl Levels {
         self.counts.misses.fetch_add(1, Relaxed);
         let store = self.store.get().filter(|_| self.more_on_disk.load(Relaxed));
         let on_disk = store.and_then(|store| store.look_up(key.position));
-        let until = self.shared.as_ref().and_then(|_| shared::wait_until(time));
+        let until = self.shared.as_ref().and_then(|shared| shared.wait_until(time));
         if on_disk.is_none() && until.is_none() {
             return CacheAnswer::Unknown;
         }

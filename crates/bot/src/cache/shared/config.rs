@@ -1,65 +1,68 @@
 //! Address of the shared cache's server, and what it takes to connect to it.
 
-use std::{
-    fmt,
-    fs::File,
-    io::{self, Read},
-    path::Path,
-};
+use std::fmt;
 
-use redis::{Client, ConnectionInfo, IntoConnectionInfo, TlsCertificates, io::tcp::TcpSettings};
+#[cfg(feature = "redis")]
+use redis::{ConnectionInfo, IntoConnectionInfo, io::tcp::TcpSettings};
 use serde::{Deserialize, Deserializer, de::Error};
-
-use zeitnot_net::{
-    http,
-    secret::{self, SecretKey},
-};
-
-use crate::cache::Config;
-
-const PASSWORD: SecretKey =
-    SecretKey { key: "shared_password", variable: "ZEITNOT_CACHE_PASSWORD", max_length: 512 };
-/// Tells where the password is set.
-pub(super) const PASSWORD_ADVICE: &str =
-    "check the user in `shared`, and its password in `shared_password_file` or ZEITNOT_CACHE_PASSWORD";
-/// Maximum length of a file with certificates in bytes.
-const MAX_CERTIFICATES: u64 = 1 << 20;
+#[cfg(feature = "redis")]
+use zeitnot_net::http;
+use zeitnot_net::secret;
 
 /// URL of a Redis or Valkey server. `Display` leaves the password out.
 #[derive(Clone, Debug)]
 pub struct SharedUrl {
     shown: String,
+    #[cfg(feature = "redis")]
     info: ConnectionInfo,
     /// Whether others can read what is sent.
     is_exposed: bool,
 }
 
-/// Text that is not a [`SharedUrl`].
+/// Reason why a text is not a [`SharedUrl`]. It does not repeat the text.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error(
-    "expected redis://host:port or, with TLS, rediss://host:port, without a query or a fragment; a user, a password \
-     and a database may be in it: redis://user:password@host:port/0"
-)]
-pub struct BadSharedUrl;
+#[allow(missing_docs)]
+pub enum BadSharedUrl {
+    #[error(
+        "expected redis://host:port or, with TLS, rediss://host:port, without a query or a fragment; a user, a password \
+         and a database may be in it: redis://user:password@host:port/0"
+    )]
+    Form,
+    #[error(
+        "this program was built without Redis: install it with `cargo install zeitnot --locked --features redis`, or \
+         remove the address"
+    )]
+    NotBuilt,
+}
 
+#[cfg(not(feature = "redis"))]
+impl TryFrom<String> for SharedUrl {
+    type Error = BadSharedUrl;
+
+    fn try_from(_: String) -> Result<SharedUrl, BadSharedUrl> {
+        Err(BadSharedUrl::NotBuilt)
+    }
+}
+
+#[cfg(feature = "redis")]
 impl TryFrom<String> for SharedUrl {
     type Error = BadSharedUrl;
 
     fn try_from(text: String) -> Result<SharedUrl, BadSharedUrl> {
-        let url = redis::parse_redis_url(text.trim()).ok_or(BadSharedUrl)?;
+        let url = redis::parse_redis_url(text.trim()).ok_or(BadSharedUrl::Form)?;
         let is_plain = matches!(url.scheme(), "redis" | "valkey");
         // The library would take other protocols from a query, and trust any certificate by a fragment.
         let fits = (is_plain || matches!(url.scheme(), "rediss" | "valkeys"))
             && url.query().is_none()
             && url.fragment().is_none();
         if !fits {
-            return Err(BadSharedUrl);
+            return Err(BadSharedUrl::Form);
         }
         let is_exposed = is_plain && !http::is_loopback(&url);
         let mut shown = url.clone();
-        shown.set_password(None).map_err(|()| BadSharedUrl)?;
+        shown.set_password(None).map_err(|()| BadSharedUrl::Form)?;
         let tcp = TcpSettings::default().set_nodelay(true);
-        let info = url.into_connection_info().map_err(|_| BadSharedUrl)?.set_tcp_settings(tcp);
+        let info = url.into_connection_info().map_err(|_| BadSharedUrl::Form)?.set_tcp_settings(tcp);
         // The server need not know the library, and its user need not have the right to tell.
         let login = info.redis_settings().clone().set_skip_set_lib_name();
         let info = info.set_redis_settings(login);
@@ -77,6 +80,11 @@ impl SharedUrl {
     /// Returns whether a password and moves are sent unencrypted to another machine.
     pub fn is_exposed(&self) -> bool {
         self.is_exposed
+    }
+
+    #[cfg(feature = "redis")]
+    pub(super) fn info(&self) -> &ConnectionInfo {
+        &self.info
     }
 }
 
@@ -119,48 +127,16 @@ impl fmt::Display for SharedPrefix {
     }
 }
 
-/// Reads the file and the variable that the table names, and returns a client that has not connected yet; `None`: no
-/// cache is shared.
-///
-/// # Errors
-/// Line that says what to correct in the configuration.
-pub(in crate::cache) fn client(config: &Config) -> Result<Option<Client>, String> {
-    let Some(url) = &config.shared else { return Ok(None) };
-    let password = PASSWORD.find(None, config.shared_password_file.as_deref())?;
-    let mut info = url.info.clone();
-    if let Some(password) = password {
-        let login = info.redis_settings().clone().set_password(password.expose());
-        info = info.set_redis_settings(login);
-    }
-    http::provide_tls();
-    let client = match &config.shared_ca_file {
-        None => Client::open(info),
-        Some(file) => {
-            let why = |why: &dyn fmt::Display| format!("cannot use shared_ca_file {}: {why}", file.display());
-            let root_cert = Some(certificates(file).map_err(|error| why(&error))?);
-            let client = Client::build_with_tls(info, TlsCertificates { client_tls: None, root_cert });
-            return client
-                .map(Some)
-                .map_err(|_| why(&"expected certificates (PEM), and an address that begins with rediss://"));
-        }
-    };
-    client.map(Some).map_err(|_| BadSharedUrl.to_string())
-}
-
-fn certificates(file: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(file)?.take(MAX_CERTIFICATES).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cache::Config;
 
     fn parse(text: &str) -> Result<SharedUrl, BadSharedUrl> {
         text.to_owned().try_into()
     }
 
+    #[cfg(feature = "redis")]
     #[test]
     fn the_password_is_used_and_never_shown() {
         let url = parse("redis://me:hu%2Fsh@cache.example.org:6380/2").unwrap();
@@ -174,6 +150,16 @@ mod tests {
         }
     }
 
+    #[cfg(not(feature = "redis"))]
+    #[test]
+    fn without_redis_every_address_is_refused_and_not_repeated() {
+        assert_eq!(parse("redis://:hush@localhost").unwrap_err(), BadSharedUrl::NotBuilt);
+        let error = toml::from_str::<Config>("shared = 'redis://:hush@localhost'").unwrap_err();
+        assert!(error.message().contains("--features redis") && !error.message().contains("hush"), "{error}");
+        assert!(toml::from_str::<Config>("shared = ''").unwrap().shared.is_none());
+    }
+
+    #[cfg(feature = "redis")]
     #[test]
     fn other_addresses_are_refused_and_not_repeated() {
         for text in [
@@ -186,7 +172,7 @@ mod tests {
             "redis://h/?protocol=resp3",
             "unix:///run/redis.sock",
         ] {
-            assert_eq!(parse(text).unwrap_err(), BadSharedUrl, "{text}");
+            assert_eq!(parse(text).unwrap_err(), BadSharedUrl::Form, "{text}");
             let error = toml::from_str::<Config>(&format!("shared = '{text}'")).unwrap_err();
             assert!(!error.message().contains("hush"), "{error}");
         }

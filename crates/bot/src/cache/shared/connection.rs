@@ -9,7 +9,8 @@ use redis::{
 use tokio::time::timeout;
 
 use super::{
-    config::{PASSWORD_ADVICE, SharedPrefix},
+    client::PASSWORD_ADVICE,
+    config::SharedPrefix,
     entry::{SharedKey, VALUE_BYTES},
 };
 use crate::cache::CachedMove;

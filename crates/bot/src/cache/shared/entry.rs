@@ -3,6 +3,7 @@
 use zeitnot_engine::Score;
 use zeitnot_rules::Packed;
 
+#[cfg(feature = "redis")]
 use super::config::SharedPrefix;
 use crate::cache::{CachedMove, store::PositionKey};
 
@@ -23,6 +24,7 @@ pub(in crate::cache) struct SharedKey {
     pub(in crate::cache) engine: u64,
 }
 
+#[cfg(feature = "redis")]
 impl SharedKey {
     /// Returns the key on the server.
     pub(super) fn under(self, prefix: &SharedPrefix) -> String {
@@ -64,6 +66,7 @@ mod tests {
     const MOVE: CachedMove =
         CachedMove { mv: Packed(0x0c1c), score: Score::cp(-35), depth: 21, effort: 1_234_567 };
 
+    #[cfg(feature = "redis")]
     #[test]
     fn keys_and_values_stay_as_they_are() {
         // Other programs of the fleet may be older or newer: a change needs another version.
