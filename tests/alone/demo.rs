@@ -114,7 +114,7 @@ fn on_a_terminal_the_demo_opens_a_browser_and_ends_by_ctrl_c() {
     let (opener, opened) = (folder.path().join("xdg-open"), folder.path().join("opened"));
     fs::write(&opener, "#!/bin/sh\necho \"$1\" > opened.part && mv opened.part opened\n").unwrap();
     fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
-    let mut pty = Pty::start(folder.path(), "demo --open --stay");
+    let Some(mut pty) = Pty::start(folder.path(), "demo --open --stay") else { return };
     let page = wait_for("the browser", || fs::read_to_string(&opened).ok());
     pty.until(page.trim());
     let authority = page.trim().strip_prefix("http://").unwrap();

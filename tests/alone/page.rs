@@ -3,14 +3,11 @@
 use std::{path::Path, process::Stdio};
 
 use tokio::process::Command;
-use zeitnot_testing::{VERY_LONG, soon};
+use zeitnot_testing::{VERY_LONG, has_program, is_installed, soon};
 
+use crate::support::command::{ENVIRONMENT, ZEITNOT};
 #[cfg(feature = "postgres")]
 use crate::support::storage::postgres::PostgresServer;
-use crate::support::{
-    command::{ENVIRONMENT, ZEITNOT},
-    installed::is_installed,
-};
 
 /// Browsers that it works with.
 const BROWSERS: [&str; 3] = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -37,8 +34,10 @@ async fn run(words: &[&str], databases: Option<String>) {
     let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
     let browser = BROWSERS.into_iter().find(|path| Path::new(path).exists());
     let packages = web.join("node_modules/playwright-core").exists();
-    if !is_installed("Chromium", browser.is_some(), "install the package chromium")
-        || !is_installed("web/node_modules", packages, "run scripts/build-web")
+    // Names all that is missing.
+    if !is_installed("chromium", browser.is_some(), "apt-get install chromium")
+        | !has_program("node", "nodejs")
+        | !is_installed("web/node_modules", packages, "scripts/build-web")
     {
         return;
     }

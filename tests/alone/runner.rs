@@ -5,7 +5,7 @@
 use std::{
     fs,
     path::PathBuf,
-    process::{Child, Command, Output, Stdio},
+    process::{Child, Output, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -15,7 +15,7 @@ use zeitnot_rules::{
     Game,
     minichess::{MiniChess, Move, Rules},
 };
-use zeitnot_testing::{LONG, wait_for};
+use zeitnot_testing::{LONG, send_signal, wait_for};
 use zeitnot_wire::nthu::{Action, print_state};
 
 use crate::support::{
@@ -88,7 +88,7 @@ fn killed_at_any_time_it_leaves_whole_lines_and_a_move() {
             wait_for("a first move", || (!desk.moves(&position).is_empty()).then_some(()));
             thread::sleep(Duration::from_millis(millis));
             assert!(child.try_wait().unwrap().is_none(), "it thinks for ten seconds");
-            Command::new("kill").arg(child.id().to_string()).status().unwrap();
+            send_signal("TERM", child.id());
             let status = child.wait().unwrap();
             assert!(!desk.moves(&position).is_empty());
             // Before it listens, the signal ends it without its doing.

@@ -9,12 +9,9 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use zeitnot_testing::{LONG, wait_for};
+use zeitnot_testing::{LONG, has_engine, signal_group, wait_for};
 
-use crate::support::{
-    command::{ENVIRONMENT, ZEITNOT},
-    installed::has_engine,
-};
+use crate::support::command::{ENVIRONMENT, ZEITNOT};
 
 /// Commands that run until they are interrupted, and what they write when they have begun.
 const RUNNING: [(&str, &str); 5] = [
@@ -120,16 +117,14 @@ impl Running {
     }
 
     fn interrupt(&self) {
-        let group = format!("-{}", self.child.id());
-        let _ = Command::new("kill").args(["-INT", "--", &group]).stderr(Stdio::null()).status();
+        signal_group("INT", self.child.id());
     }
 }
 
 /// Nothing is left behind by a test that fails.
 impl Drop for Running {
     fn drop(&mut self) {
-        let group = format!("-{}", self.child.id());
-        let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+        signal_group("KILL", self.child.id());
         let _ = self.child.wait();
     }
 }

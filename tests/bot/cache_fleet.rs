@@ -4,14 +4,14 @@ use std::{collections::HashSet, path::Path, time::Duration};
 
 use tokio::time::Instant;
 use zeitnot_rules::{Game, chess::Chess};
-use zeitnot_testing::until;
+use zeitnot_testing::{has_program, until};
 
 use super::{cache_second_game::script, cache_shared::start_with_tls};
 use crate::support::{
     arena::{By, Player, TestArena, word},
     command::{out, zeitnot},
     program::Program,
-    redis::{Redis, free_port, has_openssl, has_redis},
+    redis::{Redis, free_port, has_redis},
 };
 
 /// A program that plays in this arena, with this server and without a file. What was found counts although more could
@@ -146,7 +146,7 @@ async fn no_fault_of_the_server_loses_a_game_or_says_more_than_a_line() {
 
 #[test]
 async fn a_certificate_of_an_unknown_authority_is_refused() {
-    if !has_redis() || !has_openssl() {
+    if !has_redis() || !has_program("openssl", "openssl") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

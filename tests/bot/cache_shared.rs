@@ -11,10 +11,10 @@ use std::{
 use zeitnot_bot::cache::{Cache, CacheAnswer, CachedMove, Config};
 use zeitnot_engine::Score;
 use zeitnot_rules::{GameHistory, Packed};
-use zeitnot_testing::until;
+use zeitnot_testing::{has_program, until};
 
 use super::cache_disk::{keep, position};
-use crate::support::redis::{Redis, free_port, has_openssl, has_redis};
+use crate::support::redis::{Redis, free_port, has_redis};
 
 const ENGINE: u64 = 7;
 /// Time for a move, of which a lookup takes at most a part, and at most a quarter of a second.
@@ -293,7 +293,7 @@ pub(super) fn start_with_tls(folder: &Path) -> (Redis, String) {
 
 #[test]
 async fn it_works_by_tls_with_an_authority_of_ones_own() {
-    if !has_redis() || !has_openssl() {
+    if !has_redis() || !has_program("openssl", "openssl") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,8 @@
 
 #![cfg(target_os = "linux")]
 
-use std::{fs, process::Command};
+use std::fs;
+use zeitnot_testing::send_signal;
 
 use crate::support::{
     command::{err, zeitnot},
@@ -12,7 +13,10 @@ use crate::support::{
 #[test]
 fn a_game_is_won_on_the_board_and_another_begun() {
     let folder = tempfile::tempdir().unwrap();
-    let mut pty = Pty::start(folder.path(), "board --level 1 --fen '7k/8/6K1/8/8/8/8/R7 w - - 0 1'");
+    let Some(mut pty) = Pty::start(folder.path(), "board --level 1 --fen '7k/8/6K1/8/8/8/8/R7 w - - 0 1'")
+    else {
+        return;
+    };
     pty.until("move:");
     // The rook is chosen by the cursor; then its move is typed instead.
     pty.type_in("\u{1b}[A");
@@ -34,7 +38,7 @@ fn a_game_is_won_on_the_board_and_another_begun() {
 #[test]
 fn the_player_resigns_and_leaves() {
     let folder = tempfile::tempdir().unwrap();
-    let mut pty = Pty::start(folder.path(), "board --level 1 --tc 600+1 --color white");
+    let Some(mut pty) = Pty::start(folder.path(), "board --level 1 --tc 600+1 --color white") else { return };
     pty.until("10:00");
     pty.type_in("e4\r");
     pty.until("zeitnot (level 1) plays ");
@@ -51,11 +55,13 @@ fn the_player_resigns_and_leaves() {
 #[test]
 fn a_signal_gives_the_terminal_back() {
     let folder = tempfile::tempdir().unwrap();
-    for signal in ["-TERM", "-INT"] {
-        let pty = Pty::start(folder.path(), "board --game minichess-imcs --level 1 --letters");
+    for signal in ["TERM", "INT"] {
+        let Some(pty) = Pty::start(folder.path(), "board --game minichess-imcs --level 1 --letters") else {
+            return;
+        };
         pty.until("move:");
         let pid = fs::read_to_string(folder.path().join("pid")).unwrap();
-        assert!(Command::new("kill").args([signal, pid.trim()]).status().unwrap().success());
+        send_signal(signal, pid);
         let (code, after) = pty.end();
         assert_eq!(code, Some(0), "{after:?}");
         assert!(after.contains('*'), "the game has no result: {after:?}");

@@ -1,8 +1,9 @@
 //! Exit codes of the program, and errors of one line each.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::TempDir;
+use zeitnot_testing::send_signal;
 
 use crate::support::command::{err, out, zeitnot};
 
@@ -180,7 +181,7 @@ fn sigterm_ends_the_program_successfully() {
         std::io::BufRead::read_line(&mut log, &mut line).unwrap();
         assert!(line.contains("Connection refused") && line.contains("reconnecting in"), "{line}");
         assert_eq!(line.starts_with('{'), format == "json");
-        Command::new("kill").arg(child.id().to_string()).status().unwrap();
+        send_signal("TERM", child.id());
         assert_eq!(child.wait().unwrap().code(), Some(0));
     }
 }

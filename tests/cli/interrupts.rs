@@ -6,11 +6,11 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read},
     path::Path,
-    process::{Child, Command, Output, Stdio},
+    process::{Child, Output, Stdio},
 };
 
 use zeitnot_engine::training::GameFile;
-use zeitnot_testing::{LONG, wait_for};
+use zeitnot_testing::{LONG, send_signal, wait_for};
 
 use crate::support::command::{err, out, zeitnot};
 
@@ -22,14 +22,13 @@ fn start(arguments: &[&str], folder: &Path) -> Child {
 
 /// Sends a signal, and returns what the program says until its end.
 fn signal(child: Child, signal: &str) -> Output {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    send_signal(signal, child.id());
     child.wait_with_output().unwrap()
 }
 
 /// Presses Ctrl-C, and returns what the program says until its end.
 fn interrupt(child: Child) -> Output {
-    let output = signal(child, "-INT");
+    let output = signal(child, "INT");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     output
 }
@@ -87,7 +86,7 @@ fn datagen_that_is_terminated_says_so_by_its_exit_code() {
     let child = start(&["datagen", "--nodes", "60", "games.bin"], folder.path());
     let size = || fs::metadata(folder.path().join("games.bin")).map_or(0, |metadata| metadata.len());
     wait_for("a game", || (size() > 0).then_some(()));
-    let output = signal(child, "-TERM");
+    let output = signal(child, "TERM");
     assert_eq!(output.status.code(), Some(143), "{output:?}");
     assert!(err(&output).ends_with(" of 2000000 positions; the same command continues\n"), "{output:?}");
 }

@@ -10,12 +10,11 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use zeitnot_testing::{LONG, wait_for};
+use zeitnot_testing::{LONG, has_engine, send_signal, wait_for};
 
 use crate::support::{
     arena::tags,
     command::{ZEITNOT, err, out, zeitnot},
-    installed::has_engine,
 };
 
 /// Plays a match; the last argument is split at spaces.
@@ -225,8 +224,7 @@ fn an_interrupt_ends_the_match_with_its_score() {
     let pid = wait_for("the engine is asked", || {
         fs::read_to_string(folder.path().join("pid")).ok().filter(|pid| pid.ends_with('\n'))
     });
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
+    send_signal("INT", child.id());
     out.read_to_string(&mut text).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(text.contains("Aborted; unfinished games do not count.\nNo game"), "{text}");

@@ -1,19 +1,16 @@
 //! Manual pages and completions, as packages install them.
 
 use std::{fs, process::Command};
+use zeitnot_testing::has_program;
 
-use crate::support::{
-    command::{err, out, zeitnot},
-    installed::is_installed,
-};
+use crate::support::command::{err, out, zeitnot};
 
 #[test]
 fn each_command_has_a_manual_page_without_warnings() {
     let folder = tempfile::tempdir().unwrap();
     let made = zeitnot(&["man", folder.path().to_str().unwrap()]).output().unwrap();
     assert!(made.status.success(), "{made:?}");
-    let has_man = Command::new("man").arg("--version").output().is_ok_and(|output| output.status.success());
-    let has_man = is_installed("man", has_man, "install the package man-db");
+    let has_man = has_program("man", "man-db");
     let mut pages: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     pages.sort();
     for page in &pages {
@@ -42,19 +39,21 @@ fn a_manual_page_shows_examples_line_by_line() {
 
 #[test]
 fn shells_accept_their_completions() {
-    for (shell, check) in
-        [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish"), ("elvish", ""), ("powershell", "")]
-    {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = zeitnot(&["completions", shell]).output().unwrap();
         assert!(
             script.status.success() && out(&script).contains("import-lichess-bot"),
             "{shell}: {script:?}"
         );
+        // Debian has no package of the last two.
+        if !["bash", "zsh", "fish"].contains(&shell) || !has_program(shell, shell) {
+            continue;
+        }
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("script");
         fs::write(&file, &script.stdout).unwrap();
-        // Syntax only; zsh and fish are on few machines.
-        let Ok(checked) = Command::new(check).arg("-n").arg(&file).output() else { continue };
+        // Syntax only.
+        let checked = Command::new(shell).arg("-n").arg(&file).output().unwrap();
         assert!(checked.status.success() && checked.stderr.is_empty(), "{shell}: {checked:?}");
     }
 }
@@ -71,8 +70,7 @@ fn the_configuration_of_the_package_is_valid_and_plays_nowhere() {
 #[cfg(unix)]
 #[test]
 fn manifests_of_a_release_have_the_checksums_of_its_archives() {
-    let python = Command::new("python3").arg("--version").output().is_ok();
-    if !is_installed("python3", python, "install the package python3") {
+    if !has_program("python3", "python3") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -114,7 +112,9 @@ fn manifests_of_a_release_have_the_checksums_of_its_archives() {
     }
     let installer = read("Zeitnot.Zeitnot.installer.yaml");
     assert!(installer.contains(&format!("InstallerSha256: {}", "E".repeat(64))), "{installer}");
-    if let Ok(checked) = Command::new("ruby").arg("-c").arg(folder.path().join("out/zeitnot.rb")).output() {
+    if has_program("ruby", "ruby") {
+        let checked =
+            Command::new("ruby").arg("-c").arg(folder.path().join("out/zeitnot.rb")).output().unwrap();
         assert!(checked.status.success(), "{checked:?}");
     }
 }

@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use zeitnot_testing::{LONG, wait_for};
+use zeitnot_testing::{LONG, send_signal, wait_for};
 
 use crate::support::command::{ZEITNOT, err, out, zeitnot};
 
@@ -167,7 +167,7 @@ fn ctrl_c_ends_the_match_and_its_programs() {
         .spawn()
         .unwrap();
     let pid = wait_for("the program is started", || fs::read_to_string(folder.path().join("pid")).ok());
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    send_signal("INT", child.id());
     assert_eq!(child.wait().unwrap().code(), Some(0));
     let runs = || {
         let status = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();

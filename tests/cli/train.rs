@@ -18,6 +18,7 @@ use zeitnot_rules::{
     minichess::MiniChess,
     tuc::Tuc,
 };
+use zeitnot_testing::send_signal;
 
 use crate::support::command::{err, out, zeitnot};
 
@@ -84,8 +85,7 @@ fn an_interrupted_run_continues() {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         let first = lines.find(|line| line.starts_with("superbatch")).unwrap();
         assert_eq!(first.starts_with("superbatch   1:"), round == 0, "{first}");
-        let id = child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        send_signal("INT", child.id());
         let last = lines.last().unwrap();
         assert!(last.starts_with("chess.net.checkpoint: "), "{last}");
         assert!(last.ends_with(" of 1000000 batches; the same command continues"), "{last}");

@@ -2,7 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
-use zeitnot_testing::until;
+use zeitnot_testing::{send_signal, until};
 
 use crate::support::{arena::word, pty::Pty, web::with_page};
 
@@ -10,7 +10,10 @@ use crate::support::{arena::word, pty::Pty, web::with_page};
 async fn games_are_listed_and_one_is_watched_to_its_end_and_beyond() {
     let (arena, browser) = with_page("").await;
     let folder = tempfile::tempdir().unwrap();
-    let mut pty = Pty::start(folder.path(), &format!("watch --server http://{}", browser.address));
+    let Some(mut pty) = Pty::start(folder.path(), &format!("watch --server http://{}", browser.address))
+    else {
+        return;
+    };
     until("an empty list", async || pty.screen().contains("No game has begun yet.")).await;
     let mut board = arena.game().await;
     let white = board.white.name.clone();
@@ -32,15 +35,21 @@ async fn a_game_is_watched_by_its_id() {
     let (arena, browser) = with_page("").await;
     let board = arena.game().await;
     let (id, folder) = (word(&board.game, 0).to_owned(), tempfile::tempdir().unwrap());
-    let mut pty =
-        Pty::start(folder.path(), &format!("watch --letters --server http://{} {id}", browser.address));
+    let Some(mut pty) =
+        Pty::start(folder.path(), &format!("watch --letters --server http://{} {id}", browser.address))
+    else {
+        return;
+    };
     until("the board", async || pty.screen().contains(&board.white.name)).await;
     pty.type_in("q");
     assert_eq!(pty.end().0, Some(0));
-    let pty = Pty::start(folder.path(), &format!("watch --server http://{} nonsense", browser.address));
+    let Some(pty) = Pty::start(folder.path(), &format!("watch --server http://{} nonsense", browser.address))
+    else {
+        return;
+    };
     until("an answer", async || pty.screen().contains("no game")).await;
     let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap();
-    assert!(std::process::Command::new("kill").arg(pid.trim()).status().unwrap().success());
+    send_signal("TERM", pid);
     assert_eq!(pty.end().0, Some(0));
     arena.stop().await;
 }

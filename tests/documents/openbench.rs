@@ -6,12 +6,10 @@ use std::{
 };
 
 use serde_json::Value;
+use zeitnot_testing::has_program;
 
 use super::{home, page};
-use crate::support::{
-    command::{out, zeitnot},
-    installed::is_installed,
-};
+use crate::support::command::{out, zeitnot};
 
 /// Keys of presets in `OpenBench/config.py` (9906bad, 27 July 2026) that the page uses.
 const PRESET_KEYS: [&str; 9] = [
@@ -81,8 +79,7 @@ fn make(arguments: &[&str]) -> String {
 
 #[test]
 fn make_builds_under_the_name_that_the_client_gives() {
-    let has_make = Command::new("make").arg("--version").output().is_ok();
-    if !is_installed("make", has_make, "install the package make") {
+    if !has_program("make", "make") {
         return;
     }
     let cargo = "cargo build --release --locked -p zeitnot-engine";

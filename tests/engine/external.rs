@@ -1,6 +1,6 @@
 //! Stockfish through our bot: whole games on an arena, also when it is killed amid them.
 
-use std::{collections::BTreeMap, fs, process::Command};
+use std::{collections::BTreeMap, fs};
 
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
@@ -10,12 +10,11 @@ use zeitnot_bot::{Bot, BotContext};
 use zeitnot_clients::{OrderQueue, Protocol, Shutdown, contest::Contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::{EngineFactory, Kind, external};
-use zeitnot_testing::{LONG, soon, until};
+use zeitnot_testing::{LONG, has_engine, send_signal, soon, until};
 
 use crate::support::{
     arena::{By, TestArena},
     contest_server::entry,
-    installed::has_engine,
 };
 
 const STOCKFISH: &str = "/usr/games/stockfish";
@@ -77,7 +76,7 @@ async fn game(kills: usize) -> (String, String) {
             },
             Some(now) = moves.recv() => if killed < kills && now.ply > 2 * (killed + 1) {
                 for id in children("stockfish") {
-                    assert!(Command::new("kill").args(["-9", &id]).status().unwrap().success());
+                    send_signal("KILL", &id);
                     killed += 1;
                 }
             },

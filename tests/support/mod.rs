@@ -9,7 +9,6 @@ pub mod contest_server;
 pub mod engine;
 pub mod http_server;
 pub mod imcs;
-pub mod installed;
 pub mod latency;
 pub mod lichess_arena;
 pub mod lichess_client;

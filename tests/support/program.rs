@@ -13,7 +13,7 @@ use tokio::{
     process::{Child, Command},
     task::JoinHandle,
 };
-use zeitnot_testing::{shows, soon, until};
+use zeitnot_testing::{send_signal, shows, soon, until};
 
 use crate::support::command::zeitnot;
 
@@ -106,9 +106,7 @@ impl Program {
 
     /// Sends a signal, such as `HUP`.
     pub fn signal(&self, name: &str) {
-        let id = self.child.id().unwrap().to_string();
-        let sent = std::process::Command::new("kill").args([&format!("-{name}"), &id]).status();
-        assert!(sent.unwrap().success());
+        send_signal(name, self.child.id().unwrap());
     }
 
     /// `SIGTERM`, which ends it when its games are over.

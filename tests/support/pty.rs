@@ -8,7 +8,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use zeitnot_testing::{shows, wait_for};
+use zeitnot_testing::{has_program, shows, wait_for};
 
 use crate::support::command::{ENVIRONMENT, ZEITNOT};
 
@@ -28,8 +28,12 @@ pub struct Pty {
 }
 
 impl Pty {
-    /// Starts the program with these arguments, which need no quotes, and writes its id to `pid` in the folder.
-    pub fn start(folder: &Path, arguments: &str) -> Pty {
+    /// Starts the program with these arguments, which need no quotes, and writes its id to `pid` in the folder. `None`
+    /// where there is no `script`.
+    pub fn start(folder: &Path, arguments: &str) -> Option<Pty> {
+        if !has_program("script", "bsdutils") {
+            return None;
+        }
         // Programs in the folder go before those of the system.
         let line =
             format!("stty rows 24 cols 80; echo $$ > pid; PATH=\"$PWD:$PATH\" exec {ZEITNOT} {arguments}");
@@ -50,7 +54,7 @@ impl Pty {
             }
         });
         let keyboard = script.stdin.take().unwrap();
-        Pty { script, keyboard, output, reader }
+        Some(Pty { script, keyboard, output, reader })
     }
 
     /// The terminal's screen now: ratatui writes only the cells that change.

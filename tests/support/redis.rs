@@ -8,24 +8,16 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
-use zeitnot_testing::wait_for;
+use zeitnot_testing::{has_program, send_signal, wait_for};
 
-use crate::support::installed::is_installed;
-
-const REDIS: &str = "/usr/bin/redis-server";
+const REDIS: &str = "redis-server";
 /// A server that takes longer for an answer has failed.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// Whether Redis is here.
 pub fn has_redis() -> bool {
-    is_installed(REDIS, Path::new(REDIS).exists(), "install the package redis-server")
-}
-
-/// Whether the program that makes certificates is here.
-pub fn has_openssl() -> bool {
-    is_installed("openssl", Path::new("/usr/bin/openssl").exists(), "install the package openssl")
+    has_program(REDIS, REDIS)
 }
 
 /// A running server; killed when dropped. Its data is in memory only.
@@ -68,11 +60,11 @@ impl Redis {
 
     /// Stops the process: connections are accepted, and nothing is answered.
     pub fn pause(&self) {
-        kill_process(Pid::from_child(&self.child), Signal::STOP).unwrap();
+        send_signal("STOP", self.child.id());
     }
 
     pub fn resume(&self) {
-        kill_process(Pid::from_child(&self.child), Signal::CONT).unwrap();
+        send_signal("CONT", self.child.id());
     }
 }
 

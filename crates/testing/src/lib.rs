@@ -1,4 +1,4 @@
-//! Time limits of tests.
+//! Time limits of tests; what several crates' tests share: waiting, signals, missing programs.
 //!
 //! A crate whose root says `#[cfg(test)] #[macro_use] extern crate zeitnot_testing;` gets this crate's `#[test]` instead
 //! of the standard one. Each of its tests has a time limit, also an async one, which needs no other attribute. A
@@ -8,7 +8,9 @@
 //! Processes that a test leaves behind are killed as it ends (on Linux, by the list of children that the kernel keeps
 //! for each thread). So no test needs a guard against its own failure, and waits need no time limits of their own.
 
+mod installed;
 mod processes;
+mod signals;
 mod wait;
 mod watchdog;
 
@@ -22,6 +24,8 @@ use futures_util::future::{Either, select};
 pub use zeitnot_testing_macros::test;
 
 pub use crate::{
+    installed::{has_engine, has_program, is_installed},
+    signals::{send_signal, signal_group},
     wait::{as_time_passes, soon, until, wait_for},
     watchdog::{shows, waits_for},
 };

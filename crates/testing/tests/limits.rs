@@ -1,5 +1,7 @@
 //! Time limits, seen from outside: this program starts itself to run one test that exceeds its limit.
 
+#![allow(clippy::unwrap_used, clippy::zombie_processes)] // in helpers, too; the limit ends the processes
+
 #[macro_use]
 extern crate zeitnot_testing;
 

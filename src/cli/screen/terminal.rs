@@ -142,6 +142,8 @@ fn pressed(key: KeyEvent) -> Option<Input> {
 mod tests {
     use std::process::Command;
 
+    use zeitnot_testing::has_program;
+
     use super::*;
 
     /// Not a test of its own: [`the_terminal_is_whole_after_a_crash`] runs it in a terminal.
@@ -155,6 +157,9 @@ mod tests {
 
     #[test]
     fn the_terminal_is_whole_after_a_crash() {
+        if !has_program("script", "bsdutils") {
+            return;
+        }
         let program = std::env::current_exe().unwrap();
         let line = format!(
             "stty rows 24 cols 80; {} --exact cli::screen::terminal::tests::crashes --ignored --nocapture; stty -a",

@@ -19,7 +19,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 use zeitnot_net::Address;
-use zeitnot_testing::LONG;
+use zeitnot_testing::{LONG, send_signal};
 
 mod beside;
 mod lichess;
@@ -203,9 +203,7 @@ impl Soak {
             let goes_on = left > 0 && count() < self.games() / 2;
             select! {
                 () = async { while let Some(ended) = clients.ending.join_next().await { ended.unwrap() } } => {
-                    let id = arena.id().unwrap().to_string();
-                    let stop = Command::new("kill").args(["-TERM", &id]).status().await;
-                    assert!(stop.unwrap().success());
+                    send_signal("TERM", arena.id().unwrap());
                     let status = arena.wait().await.unwrap();
                     assert!(status.success(), "{status}");
                     return lives;

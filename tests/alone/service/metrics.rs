@@ -10,10 +10,10 @@ use std::{
 };
 
 use serde_json::Value;
-use zeitnot_testing::{LONG, until};
+use zeitnot_testing::{LONG, has_program, until};
 
 use super::{arena, opponent, player};
-use crate::support::{installed::is_installed, program::Program, web::Browser};
+use crate::support::{program::Program, web::Browser};
 
 const LISTEN: &str = "[metrics]\nlisten = '127.0.0.1:0'\n";
 
@@ -148,7 +148,7 @@ async fn a_bot_without_a_server_is_alive_and_not_ready() {
 
 /// Whether Prometheus is there.
 fn has_prometheus() -> bool {
-    is_installed("prometheus", Path::new("/usr/bin/prometheus").exists(), "install the package prometheus")
+    has_program("prometheus", "prometheus")
 }
 
 /// Prometheus's own check of names, types and help.

@@ -1,8 +1,8 @@
 //! SIGHUP: the configuration is read again, and what can change does so in the running program.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
-use zeitnot_testing::wait_for;
+use zeitnot_testing::{send_signal, wait_for};
 
 use crate::support::{
     lichess_arena::{Bot, Lichess},
@@ -96,11 +96,10 @@ fn a_bot_whose_terminal_is_gone_leaves() {
         "{TABLES}[[server]]\nprotocol = 'contest'\naddress = 'tcp://127.0.0.1:9'\ntournament = 't'\nplayer = 'p'\n"
     );
     fs::write(folder.path().join("config.toml"), text).unwrap();
-    let terminal = Pty::start(folder.path(), "play");
+    let Some(terminal) = Pty::start(folder.path(), "play") else { return };
     terminal.until("refused");
     let pid = fs::read_to_string(folder.path().join("pid")).unwrap();
-    let hangup = Command::new("kill").args(["-HUP", pid.trim()]).status().unwrap();
-    assert!(hangup.success());
+    send_signal("HUP", &pid);
     terminal.until("nothing has changed");
     terminal.hang_up();
     let process = format!("/proc/{}/cmdline", pid.trim());

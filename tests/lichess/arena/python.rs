@@ -2,11 +2,9 @@
 
 use serde_json::{Value, json};
 use tokio::process::Command;
+use zeitnot_testing::{has_program, is_installed};
 
-use crate::support::{
-    installed::is_installed,
-    lichess_arena::{self, Lichess, has},
-};
+use crate::support::lichess_arena::{self, Lichess, has};
 
 /// lichess-bot challenges nobody who has no games of the kind, and berserk makes dates of the times.
 #[test]
@@ -75,9 +73,11 @@ async fn json_bodies_with_null_are_accepted() {
 /// All requests of a bot by the real client, where it is installed: `pip install berserk`.
 #[test]
 async fn the_client_berserk_plays() {
-    let there = Command::new("python3").args(["-c", "import berserk"]).output().await;
-    let there = there.is_ok_and(|import| import.status.success());
-    if !is_installed("Python's module berserk", there, "pip install berserk") {
+    if !has_program("python3", "python3") {
+        return;
+    }
+    let there = Command::new("python3").args(["-c", "import berserk"]).output().await.unwrap();
+    if !is_installed("berserk", there.status.success(), "python3 -m pip install berserk") {
         return;
     }
     let lichess = Lichess::start("").await;

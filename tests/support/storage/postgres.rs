@@ -13,7 +13,7 @@ use std::{
     thread,
 };
 
-use super::super::installed::is_installed;
+use zeitnot_testing::{has_program, is_installed};
 
 /// Where Debian has the programs of each version.
 const PACKAGES: &str = "/usr/lib/postgresql";
@@ -83,22 +83,19 @@ pub struct PostgresServer {
 impl PostgresServer {
     /// The server that the tests of this process share; `None` where there is none.
     pub fn shared() -> Option<&'static PostgresServer> {
-        static SHARED: OnceLock<Option<PostgresServer>> = OnceLock::new();
+        static SHARED: OnceLock<PostgresServer> = OnceLock::new();
+        installed()?;
         // The process of a thread of its own, it outlives the test that starts it.
         let start = || thread::spawn(PostgresServer::start).join().unwrap();
-        SHARED.get_or_init(start).as_ref()
+        Some(SHARED.get_or_init(|| start().unwrap()))
     }
 
     /// A server of one's own, which ends when it is dropped.
     pub fn start() -> Option<PostgresServer> {
-        let versions = fs::read_dir(PACKAGES).into_iter().flatten().flatten();
-        let bin = versions.map(|version| version.path().join("bin")).find(|bin| bin.join("initdb").exists());
-        is_installed("PostgreSQL", bin.is_some(), "install the package postgresql").then(|| {
-            let bin = bin.unwrap();
-            // Somebody else may take the port meanwhile.
-            let server = (0..5).find_map(|_| PostgresServer::try_start(bin.clone()));
-            server.expect("PostgreSQL does not start")
-        })
+        let bin = installed()?;
+        // Somebody else may take the port meanwhile.
+        let server = (0..5).find_map(|_| PostgresServer::try_start(bin.clone()));
+        Some(server.expect("PostgreSQL does not start"))
     }
 
     fn try_start(bin: PathBuf) -> Option<PostgresServer> {
@@ -157,6 +154,14 @@ impl PostgresServer {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
     }
+}
+
+/// The folder of the server's programs, if they and what its script needs are installed.
+fn installed() -> Option<PathBuf> {
+    let versions = fs::read_dir(PACKAGES).into_iter().flatten().flatten();
+    let bin = versions.map(|version| version.path().join("bin")).find(|bin| bin.join("initdb").exists());
+    let is_there = is_installed("postgresql", bin.is_some(), "apt-get install postgresql");
+    (is_there && has_program("openssl", "openssl")).then_some(bin?)
 }
 
 impl Drop for PostgresServer {

@@ -1,6 +1,8 @@
 //! PostgreSQL servers: several arenas on one database, a server that is away, and databases that are none of ours.
 
-use std::{process::Command, time::Instant};
+use std::time::Instant;
+
+use zeitnot_testing::send_signal;
 
 use super::{
     support::storage::postgres::{PASSWORD, PostgresServer, USER},
@@ -184,16 +186,13 @@ async fn a_server_that_hangs_is_left_and_found_again() {
     let id = database.open_tournament(opening("class")).await.unwrap().history.tournament.id;
     let sessions = format!("SELECT pid FROM pg_stat_activity WHERE datname = '{}'", shared.name);
     let session = shared.server.sql("postgres", &sessions);
-    let signal = |signal: &str| {
-        assert!(Command::new("kill").args([signal, session.as_str()]).status().unwrap().success())
-    };
-    signal("-STOP");
+    send_signal("STOP", &session);
     let began = Instant::now();
     database.commit(vec![seated(id, 0, "alice")]).await;
     assert!(began.elapsed() < MAX_WAIT * 2, "nobody waits for ever");
     assert!(history(&shared.location).await.steps().is_empty());
     // The server ends the session that hangs, so that the arena takes back what it had.
-    signal("-CONT");
+    send_signal("CONT", &session);
     while history(&shared.location).await.steps().is_empty() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

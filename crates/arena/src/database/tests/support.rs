@@ -1,8 +1,5 @@
 //! Support of the integration tests, which these share: databases of both kinds.
 
-#[path = "../../../../../tests/support/installed.rs"]
-#[allow(dead_code, unreachable_pub)]
-pub(super) mod installed;
 #[path = "../../../../../tests/support/storage/mod.rs"]
 #[allow(dead_code, unreachable_pub)]
 pub(super) mod storage;

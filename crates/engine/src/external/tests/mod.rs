@@ -1,8 +1,7 @@
 //! Engines that do all that engines should not do, as small scripts; and real ones, where there are any.
 
 use std::{
-    env, fs,
-    io::Write,
+    fs,
     ops::ControlFlow,
     path::Path,
     sync::Arc,
@@ -11,6 +10,7 @@ use std::{
 };
 
 use zeitnot_rules::{ByColor, Game, GameHistory, GameKind, Packed, chess::Chess};
+use zeitnot_testing::has_engine;
 
 use super::{Config, MatchEngine, Program, Protocol, Reply, thinker::External};
 use crate::{
@@ -322,9 +322,6 @@ fn engines_and_their_settings_are_told_apart() {
     assert_ne!(fingerprint(&plain), ours.fingerprint());
 }
 
-/// Engines that `.ci/run` installs.
-const INSTALLED_BY_CI: [&str; 2] = ["stockfish", "phalanx"];
-
 /// Each that is installed plays some moves with itself; what it says is told in its own words.
 #[test]
 fn real_engines_play() {
@@ -336,11 +333,7 @@ fn real_engines_play() {
         ("sjeng", &[][..], Protocol::Xboard),
     ] {
         let command = format!("/usr/games/{name}");
-        if !Path::new(&command).exists() {
-            let is_needed = cfg!(target_os = "linux") && INSTALLED_BY_CI.contains(&name);
-            assert!(!is_needed || env::var_os("CI").is_none(), "{command} is missing: install {name}");
-            // Not by a macro: what those print is shown of failed tests only.
-            let _ = writeln!(std::io::stderr(), "SKIPPED: {command} is missing; install the package {name}");
+        if !has_engine(&command) {
             continue;
         }
         let folder = tempfile::tempdir().unwrap();
