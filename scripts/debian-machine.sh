@@ -2,7 +2,7 @@
 # A Debian machine for tests, from nothing: a root made by debootstrap, booted with systemd by systemd-nspawn. Needs root, and
 # the packages debootstrap and systemd-container; systemd need not run on the host. Other scripts source this file:
 #
-#   base_root TARBALL             makes the tarball of a root with systemd, unless it is there
+#   base_root TARBALL [PACKAGES]  makes the tarball of a root with these packages, or with systemd, unless it is there
 #   unpack_root TARBALL ROOT      a fresh root from it
 #   boot ROOT                     boots it; it has no network but its loopback
 #   inside COMMAND…               runs a command in the booted machine
@@ -18,12 +18,12 @@ nspawn=
 leader=
 
 base_root() {
-    local tarball=$1 root
+    local tarball=$1 packages=${2:-$PACKAGES} root
     [ -f "$tarball" ] && return
     root=$(mktemp --directory --tmpdir="$(dirname "$tarball")")
     # Every user of the machine enters it; mktemp makes it for its owner only.
     chmod 755 "$root"
-    debootstrap --variant=minbase --include="$PACKAGES" "$SUITE" "$root" "$MIRROR" >"$tarball.log" 2>&1 ||
+    debootstrap --variant=minbase --include="$packages" "$SUITE" "$root" "$MIRROR" >"$tarball.log" 2>&1 ||
         { tail "$tarball.log" >&2 && return 1; }
     tar --create --file "$tarball.part" --directory "$root" --numeric-owner --xattrs .
     mv "$tarball.part" "$tarball"
