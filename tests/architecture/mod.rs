@@ -93,6 +93,24 @@ fn crates_keep_to_their_subject() {
     none(&faults);
 }
 
+/// Tests are limited by the attribute that the root of their program imports.
+#[test]
+fn each_test_has_a_time_limit() {
+    let mut roots: Vec<_> = ["tests/main.rs", "tests/alone/main.rs"].map(|name| root().join(name)).into();
+    for (_, src) in crates() {
+        let text = |file: &PathBuf| fs::read_to_string(file).unwrap();
+        let has_tests = rust_files(&src).iter().any(|file| text(file).contains("\n#[cfg(test)]\n"));
+        roots.extend(has_tests.then(|| src.join("lib.rs")));
+    }
+    let mut faults = Vec::new();
+    for root in roots {
+        if !fs::read_to_string(&root).unwrap().contains("extern crate zeitnot_testing;") {
+            faults.push(format!("{}: its tests have no time limit: import zeitnot_testing", shown(&root)));
+        }
+    }
+    none(&faults);
+}
+
 /// A file may import from its parents and from others, but no way leads back. See [`Crate::edges`].
 #[test]
 fn no_circle_between_files() {
