@@ -362,23 +362,3 @@ async fn limits_are_enforced_and_named() {
     }
     lichess.stop().await;
 }
-
-#[test]
-async fn configured_faults_happen() {
-    let faults = "[lichess.faults]\nrefused_moves = 2\nlost_answers = 3\nclose_streams = true\ngarbage = true\ndelay = '5ms'";
-    let lichess = Lichess::start(faults).await;
-    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
-    let id = lichess.game(BLITZ).await;
-    let mut board = alice.watch(&id).await;
-    alice.play(&id, "e2e4").await;
-    bob.cannot(&id, "move/e7e5", 502).await;
-    bob.cannot(&id, "move/e7e5", 504).await;
-    let lines = board.rest().await;
-    assert!(
-        lines[0].is_string() && lines[1]["type"] == "gameFull" && lines[3]["moves"] == "e2e4",
-        "{lines:?}"
-    );
-    let mut board = alice.watch(&id).await;
-    assert_eq!(board.expect("gameFull").await["state"]["moves"], "e2e4 e7e5");
-    lichess.stop().await;
-}

@@ -2,7 +2,6 @@
 
 mod api;
 mod class;
-mod faults;
 mod hostile;
 mod python;
 mod restart;

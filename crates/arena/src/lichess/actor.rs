@@ -182,16 +182,14 @@ mod tests {
     use tokio::{join, sync::mpsc};
 
     use super::{
-        super::{accounts::Accounts, config::Config, faults::FaultSwitch},
+        super::{accounts::Accounts, config::Config},
         *,
     };
 
     /// A server without accounts, and the access for both kinds of callers.
     fn actor() -> (ServerHandle, ServerHandle, ServerActor) {
         let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
-        let faults = FaultSwitch::new(config.faults.clone());
-        let server =
-            LichessServer::new(config, Accounts::default(), None, faults, crate::live::Feed::default());
+        let server = LichessServer::new(config, Accounts::default(), None, crate::live::Feed::default());
         let (members, strangers, queues) = channel();
         let ((changes, _), (_, written)) = (mpsc::channel(1), mpsc::channel(1));
         (members, strangers, ServerActor { server, queues, changes, written, has_state: false })

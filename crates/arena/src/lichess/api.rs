@@ -7,11 +7,11 @@ use axum::{
     error_handling::HandleErrorLayer,
     extract::{DefaultBodyLimit, Request, State},
     http::{Method, StatusCode},
-    middleware::{Next, from_fn_with_state},
+    middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{self, MethodRouter},
 };
-use tokio::{runtime, time::sleep};
+use tokio::runtime;
 use tower::{ServiceBuilder, timeout::TimeoutLayer};
 use zeitnot_wire::lichess::{Decline, GameId, MoveQuery, Scope, UserId};
 
@@ -19,7 +19,6 @@ use super::{
     actor::ServerHandle,
     answer::{Answer, Outcome, Refusal, to_json},
     call::{Access, Call},
-    faults::FaultSwitch,
     game::GameAction,
     records::RecordStyle,
     server::LichessServer,
@@ -36,7 +35,6 @@ const BOTS: (usize, usize) = (100, 512);
 const GAMES: (usize, usize) = (9, 50);
 const GAMES_PATH: &str = "/api/bot/game";
 const STREAMS_PATH: &str = "/api/stream/";
-const FAULTS: &str = "/api/zeitnot/faults";
 
 const ANY_TOKEN: Access = Access::Token(&[]);
 const BOT: Access = Access::Token(&[Scope::BotPlay]);
@@ -59,14 +57,14 @@ fn post(access: Access, job: Job) -> Route {
 }
 
 /// Routes of the API. With `aside`, requests of no running game are handled there.
-pub(super) fn router(server: ServerHandle, faults: FaultSwitch, aside: Option<runtime::Handle>) -> Router {
+pub(super) fn router(server: ServerHandle, aside: Option<runtime::Handle>) -> Router {
     let timeout = ServiceBuilder::new()
         .layer(HandleErrorLayer::new(timed_out))
         .layer(TimeoutLayer::new(REQUEST_TIMEOUT));
     Router::new()
         .merge(accounts())
         .merge(challenges())
-        .nest(GAMES_PATH, games(&faults))
+        .nest(GAMES_PATH, games())
         .merge(records())
         .merge(tournaments())
         .merge(administration())
@@ -75,7 +73,7 @@ pub(super) fn router(server: ServerHandle, faults: FaultSwitch, aside: Option<ru
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(timeout)
         .layer(from_fn_with_state(aside, step_aside))
-        .layer(from_fn_with_state(faults, inject_faults))
+        .layer(from_fn(refuse_head))
         .with_state(server)
 }
 
@@ -87,6 +85,14 @@ async fn step_aside(State(aside): State<Option<runtime::Handle>>, request: Reque
             let answer = aside.spawn(next.run(request)).await;
             answer.unwrap_or_else(|_| Refusal::broken().into_response())
         }
+        _ => next.run(request).await,
+    }
+}
+
+/// Refuses `HEAD`, which the router would take for `GET`.
+async fn refuse_head(request: Request, next: Next) -> Response {
+    match *request.method() {
+        Method::HEAD => unknown().await.into_response(),
         _ => next.run(request).await,
     }
 }
@@ -164,7 +170,7 @@ fn act(action: fn(&Call) -> Result<GameAction, Refusal>) -> Route {
     })
 }
 
-fn games(faults: &FaultSwitch) -> Routes {
+fn games() -> Routes {
     let play = act(|c| {
         let MoveQuery { offering_draw: offers_draw } = c.query()?;
         Ok(GameAction::Move { text: c.text()?.to_owned(), offers_draw })
@@ -172,7 +178,7 @@ fn games(faults: &FaultSwitch) -> Routes {
     let chat = act(|c| Ok(GameAction::Chat(c.form()?)));
     Router::new()
         .route("/stream/{id}", get(BOT, |s, c| s.watch(&c.who()?, c.id()?, c.agent.clone(), c.at)))
-        .route("/{id}/move/{text}", play.layer(from_fn_with_state(faults.clone(), inject_move_faults)))
+        .route("/{id}/move/{text}", play)
         .route("/{id}/draw/{text}", act(|c| Ok(GameAction::Draw(c.agrees()?))))
         .route("/{id}/takeback/{text}", act(|c| Ok(GameAction::Takeback(c.agrees()?))))
         .route("/{id}/chat", get(BOT, |s, c| s.games.chat(&c.who()?, c.id()?)).merge(chat))
@@ -243,39 +249,4 @@ fn administration() -> Routes {
             }),
         )
         .route("/api/zeitnot/tournament", post(Access::Admin, |s, c| s.open_tournament(c.json()?)))
-        .route(FAULTS, post(Access::Admin, |s, c| s.faults.set(c.json()?)))
-}
-
-/// Applies the faults that concern every request but the one that changes them.
-async fn inject_faults(State(switch): State<FaultSwitch>, request: Request, next: Next) -> Response {
-    let (faults, count) = (switch.now(), switch.count_request());
-    let is_exempt = request.uri().path() == FAULTS;
-    let response = if count.is_struck(faults.too_many) && !is_exempt {
-        Refusal::rate_limited().into_response()
-    } else if count.is_struck(faults.failed) && !is_exempt {
-        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "Service unavailable").into_response()
-    } else if request.method() == Method::HEAD {
-        unknown().await.into_response()
-    } else {
-        next.run(request).await
-    };
-    let delay = switch.now().delay;
-    if !delay.is_zero() {
-        sleep(delay).await;
-    }
-    response
-}
-
-async fn inject_move_faults(State(switch): State<FaultSwitch>, request: Request, next: Next) -> Response {
-    let (faults, count) = (switch.now(), switch.count_move());
-    if count.is_struck(faults.refused_moves) {
-        return Refusal::new(StatusCode::BAD_GATEWAY, "Bad gateway").into_response();
-    } else if count.is_struck(faults.limited_moves) {
-        return Refusal::rate_limited().into_response();
-    }
-    let response = next.run(request).await;
-    match count.is_struck(faults.lost_answers) {
-        true => Refusal::new(StatusCode::GATEWAY_TIMEOUT, "Gateway timeout").into_response(),
-        false => response,
-    }
 }

@@ -1,6 +1,6 @@
-//! The `[arena.lichess]` table: accounts, waiting times, rate limits, tournaments and faults.
+//! The `[arena.lichess]` table: accounts, waiting times, rate limits and tournaments.
 
-use std::{collections::BTreeSet, net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
+use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration};
 
 use serde::Deserialize;
 use zeitnot_net::secret_file;
@@ -19,7 +19,7 @@ const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 pub struct Config {
     /// Where to listen for HTTP.
     pub listen: SocketAddr,
-    /// The token that makes accounts, tournaments and faults while the server runs.
+    /// The token that makes accounts and tournaments while the server runs.
     #[serde(default)]
     pub admin_token: Option<Token>,
     /// Interval of keep-alive lines on event streams.
@@ -61,9 +61,6 @@ pub struct Config {
     /// Rate limits.
     #[serde(default)]
     pub limits: Limits,
-    /// Faults on purpose.
-    #[serde(default)]
-    pub faults: Faults,
 }
 
 /// One `[[arena.lichess.account]]`.
@@ -215,69 +212,6 @@ impl Default for Limits {
     }
 }
 
-/// The `[arena.lichess.faults]` table: a bad server, to test clients with.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Faults {
-    /// Every nth move is refused with 502, unplayed.
-    pub refused_moves: Option<NonZeroU32>,
-    /// Every nth move is played, and answered with 504.
-    pub lost_answers: Option<NonZeroU32>,
-    /// Every nth move is refused with 429, unplayed.
-    pub limited_moves: Option<NonZeroU32>,
-    /// Every nth request of any kind is answered with 429.
-    pub too_many: Option<NonZeroU32>,
-    /// Every nth request of any kind is answered with 503.
-    pub failed: Option<NonZeroU32>,
-    /// Delay of each answer.
-    #[serde(with = "humantime_serde")]
-    pub delay: Duration,
-    /// The streams of a game end after each of its moves.
-    pub close_streams: bool,
-    /// An unreadable line precedes each line of a stream.
-    pub garbage: bool,
-    /// Every nth line of a stream is cut in the middle, and the stream ends there.
-    pub half_lines: Option<NonZeroU32>,
-    /// Streams that fall silent after their first lines, without an end.
-    pub silence: Silence,
-    /// Time from the opening of the stream, or the request for these faults, to the silence.
-    #[serde(with = "humantime_serde")]
-    pub silence_after: Duration,
-    /// Duration of the silence, after which the held-back lines follow; zero is for ever.
-    #[serde(with = "humantime_serde")]
-    pub silence_for: Duration,
-    /// Accounts whose tokens are refused.
-    pub revoked: Vec<UserId>,
-    /// The administrator may change all this while the server runs.
-    pub on_demand: bool,
-}
-
-/// Streams that fall silent.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Silence {
-    /// None.
-    #[default]
-    None,
-    /// Event streams.
-    Events,
-    /// Game streams.
-    Games,
-    /// All.
-    Both,
-}
-
-impl Faults {
-    pub(super) fn check(&self) -> Result<(), String> {
-        let waits =
-            [("delay", self.delay), ("silence_after", self.silence_after), ("silence_for", self.silence_for)];
-        match waits.iter().find(|(_, wait)| *wait > MAX_WAIT) {
-            Some((key, _)) => Err(format!("lichess: faults.{key} is longer than a day")),
-            None => Ok(()),
-        }
-    }
-}
-
 impl Config {
     /// Returns the names of accounts that play in class tournaments, each after the tournament.
     pub(crate) fn class_accounts(&self) -> impl Iterator<Item = (Name, Name)> {
@@ -304,11 +238,7 @@ impl Config {
         if let Some((key, _)) = clocks.iter().find(|(_, time)| *time > MAX_CLOCK) {
             return Err(format!("lichess: {key} must be a week at most"));
         }
-        self.faults.check()?;
         self.tournament.iter().try_for_each(TournamentConfig::check)?;
-        if self.faults.on_demand && self.admin_token.is_none() {
-            return Err("lichess: faults.on_demand is for the administrator: set admin_token".into());
-        }
         let names: Result<Vec<UserId>, _> = self.account.iter().map(|account| account.name.parse()).collect();
         let names = names.map_err(|error| format!("lichess: {error}"))?;
         if let Some(at) = repeated(&names) {

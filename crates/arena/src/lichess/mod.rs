@@ -37,7 +37,6 @@ mod challenges;
 mod class;
 mod config;
 mod dirty_map;
-mod faults;
 mod front;
 mod game;
 mod games;
@@ -57,7 +56,6 @@ pub(crate) use config::Config;
 use accounts::Accounts;
 use actor::{ServerActor, ServerHandle};
 use bridge::Bridge;
-use faults::FaultSwitch;
 use front::Front;
 use saved::Restored;
 use server::LichessServer;
@@ -75,7 +73,6 @@ pub(super) struct Lichess {
     handle: ServerHandle,
     for_strangers: ServerHandle,
     actor: ServerActor,
-    faults: FaultSwitch,
     bridges: Vec<Bridge>,
     storage: StorageActor,
 }
@@ -111,8 +108,7 @@ impl Lichess {
         let has_state = database.is_some();
         let restore = |database: Database| Restored::parse(rows).map_err(|why| database.unusable(why));
         let restored = database.map(restore).transpose()?;
-        let faults = FaultSwitch::new(config.faults.clone());
-        let mut server = LichessServer::new(config, accounts, restored, faults.clone(), live);
+        let mut server = LichessServer::new(config, accounts, restored, live);
         let bridge = |(account, name, tournament): (UserId, Name, Name)| {
             let orders = server.class.enter(account.clone(), name.to_string());
             Bridge { account, name, tournament, orders, game: None }
@@ -120,7 +116,7 @@ impl Lichess {
         let bridges = entrants.into_iter().map(bridge).collect();
         let (handle, for_strangers, queues) = actor::channel();
         let actor = ServerActor { server, queues, changes, written, has_state };
-        Ok(Lichess { port, max_connections, handle, for_strangers, actor, faults, bridges, storage })
+        Ok(Lichess { port, max_connections, handle, for_strangers, actor, bridges, storage })
     }
 
     pub(super) async fn run(self, registry: TournamentRegistry, stop: CancellationToken) {
@@ -132,11 +128,11 @@ impl Lichess {
         let storage = spawn_blocking(move || storage.run());
         let actor = tokio::spawn(self.actor.run(stop.clone()));
         let (members, mut arrivals) = mpsc::channel(ARRIVALS);
-        let router = api::router(self.for_strangers, self.faults.clone(), None);
+        let router = api::router(self.for_strangers, None);
         let front = Front::new(self.handle.clone(), router, members, self.max_connections);
         match front::start(self.port, front, stop.clone(), done.clone()).await {
             Ok(thread) => {
-                let router = api::router(self.handle, self.faults, Some(thread.runtime.clone()));
+                let router = api::router(self.handle, Some(thread.runtime.clone()));
                 while let Some(member) = arrivals.recv().await {
                     tracker.spawn(member.serve(router.clone(), IDLE, stop.clone()));
                 }

@@ -21,13 +21,12 @@ use super::{
     challenges::{Challenges, Pending, gone},
     class::Class,
     config::{AccountConfig, Config, TournamentConfig},
-    faults::{FaultSwitch, StreamKind},
     game::GameAction,
     games::{Games, player},
     limit::{Limited, RateLimits},
     saved::{Restored, changes},
     storage::Batch,
-    streams::Lines,
+    streams::{Lines, StreamKind},
     teams::Teams,
     terms::{Terms, draw_color},
     tournaments::Tournaments,
@@ -51,7 +50,6 @@ pub(super) enum Bearer {
 #[derive(Debug)]
 pub(super) struct LichessServer {
     config: Config,
-    pub(super) faults: FaultSwitch,
     limits: RateLimits,
     pub(super) accounts: Accounts,
     pub(super) challenges: Challenges,
@@ -66,12 +64,10 @@ impl LichessServer {
         mut config: Config,
         accounts: Accounts,
         restored: Option<Restored>,
-        faults: FaultSwitch,
         live: Feed,
     ) -> LichessServer {
         let tournaments = std::mem::take(&mut config.tournament);
         let mut server = LichessServer {
-            faults,
             limits: RateLimits::new(config.limits),
             accounts,
             challenges: Challenges::default(),
@@ -134,7 +130,6 @@ impl LichessServer {
             Bearer::Invalid => None,
             Bearer::Token(token) => self.accounts.by_token(token).cloned(),
         };
-        let who = who.filter(|who| !self.faults.now().revoked.contains(who));
         let who = who.ok_or_else(|| refused("No such token"))?;
         self.accounts.note_seen(&who);
         match self.accounts.has_scope(&who, scopes) {
@@ -229,7 +224,7 @@ impl LichessServer {
             StreamKind::Game => self.config.game_keep_alive,
             StreamKind::Events | StreamKind::Challenge => self.config.event_keep_alive,
         };
-        Answer::Stream(lines.into_body(keep_alive, self.faults.stream(kind)))
+        Answer::Stream(lines.into_body(keep_alive))
     }
 
     /// Opens the event stream, which begins with running games and pending challenges.
@@ -270,9 +265,6 @@ impl LichessServer {
         let was_over = game.is_over();
         let done = game.contain(at, |game| game.act(color, action, at));
         let has_ended = game.is_over() && !was_over;
-        if is_move && self.faults.now().close_streams {
-            game.close_streams();
-        }
         if has_ended {
             self.conclude(id, at);
         }

@@ -1,9 +1,8 @@
-//! NDJSON streams: bounded queues that lose no move, keep-alive lines, and the faults that tests ask for.
+//! NDJSON streams: bounded queues that lose no move, and keep-alive lines.
 
 use std::{
     collections::VecDeque,
     convert::Infallible,
-    future::pending,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -13,16 +12,21 @@ use futures_util::stream::unfold;
 use tokio::{
     select,
     sync::Notify,
-    time::{Instant, Interval, MissedTickBehavior, interval, sleep_until},
+    time::{Interval, MissedTickBehavior, interval},
 };
-
-use super::faults::StreamFaults;
 
 /// Lines queued before a reader counts as slow.
 const SLOW: usize = 32;
 /// Lines queued for a slow reader at most.
 const MAX_QUEUE: usize = 256;
-const GARBAGE: &[u8] = b"<html>{\"type\": \xff\xfe\n";
+
+/// What a stream tells of.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum StreamKind {
+    Events,
+    Game,
+    Challenge,
+}
 
 /// Treatment of a line whose reader is slow. No move and no end of a game is ever lost.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -130,19 +134,16 @@ struct Writer {
     first: VecDeque<String>,
     rest: Rest,
     keep_alive: Interval,
-    faults: StreamFaults,
-    /// A line was cut on purpose: nothing follows it.
-    is_cut: bool,
 }
 
 impl Lines {
-    pub(super) fn into_body(self, keep_alive: Duration, faults: StreamFaults) -> Body {
+    pub(super) fn into_body(self, keep_alive: Duration) -> Body {
         let mut keep_alive = interval(keep_alive);
         keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // The first tick would come at once.
         keep_alive.reset();
         let Lines { first, rest } = self;
-        let writer = Writer { first: first.into(), rest, keep_alive, faults, is_cut: false };
+        let writer = Writer { first: first.into(), rest, keep_alive };
         Body::from_stream(unfold(writer, |mut writer| async move {
             let bytes = writer.next().await?;
             Some((Ok::<_, Infallible>(bytes), writer))
@@ -153,38 +154,18 @@ impl Lines {
 impl Writer {
     /// The next bytes; `None` ends the stream.
     async fn next(&mut self) -> Option<Bytes> {
-        if self.is_cut {
-            return None;
-        } else if let Some(line) = self.first.pop_front() {
-            return Some(self.line(&line));
+        if let Some(line) = self.first.pop_front() {
+            return Some(terminated(&line));
         }
-        loop {
-            let (is_silent, until) = self.faults.silence(Instant::now());
-            let turn = async {
-                match until {
-                    Some(until) => sleep_until(until).await,
-                    None => pending().await,
-                }
-            };
-            select! {
-                line = self.rest.next(), if !is_silent => return line.map(|line| self.line(&line)),
-                _ = self.keep_alive.tick(), if !is_silent => return Some(Bytes::from_static(b"\n")),
-                () = turn => {}
-                () = self.faults.changed() => {}
-            }
+        select! {
+            line = self.rest.next() => line.map(|line| terminated(&line)),
+            _ = self.keep_alive.tick() => Some(Bytes::from_static(b"\n")),
         }
     }
+}
 
-    fn line(&mut self, line: &str) -> Bytes {
-        let (is_cut, has_garbage) = self.faults.next_line();
-        let garbage = if has_garbage { GARBAGE } else { b"" };
-        let line = line.as_bytes();
-        self.is_cut = is_cut;
-        match is_cut {
-            true => [garbage, &line[..line.len() / 2]].concat().into(),
-            false => [garbage, line, b"\n"].concat().into(),
-        }
-    }
+fn terminated(line: &str) -> Bytes {
+    [line, "\n"].concat().into()
 }
 
 #[cfg(test)]
