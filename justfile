@@ -9,7 +9,7 @@ ci:
 
 # All tests: by cargo-nextest where it is installed (it runs no doc tests), otherwise by cargo
 test *ARGS:
-    if command -v cargo-nextest >/dev/null; then cargo nextest run {{ARGS}} && cargo test --doc --workspace; else cargo test {{ARGS}}; fi
+    if command -v cargo-nextest >/dev/null; then cargo nextest run --workspace {{ARGS}} && cargo test --doc --workspace; else cargo test --workspace {{ARGS}}; fi
 
 # Format and lint
 lint:

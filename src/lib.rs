@@ -5,4 +5,3 @@
 extern crate zeitnot_testing;
 
 pub mod cli;
-pub mod scripted_lichess;

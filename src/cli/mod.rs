@@ -12,6 +12,7 @@ use std::{
 use clap::{Parser, Subcommand};
 
 use zeitnot_arena::ArenaError;
+use zeitnot_bot::network;
 use zeitnot_clients::ProtocolError;
 use zeitnot_engine::{OutOfMemory, training::GameFileError};
 use zeitnot_rules::GameError;
@@ -38,7 +39,6 @@ mod log;
 mod log_line;
 mod man_pages;
 mod matches;
-mod network;
 mod openings;
 mod password;
 mod perft;
@@ -155,6 +155,8 @@ enum CliError {
     #[error("{0}")]
     Engine(String),
     #[error(transparent)]
+    Network(#[from] network::StartError),
+    #[error(transparent)]
     Arena(#[from] ArenaError),
     #[error(transparent)]
     Results(#[from] zeitnot_arena::ResultsError),
@@ -164,18 +166,9 @@ enum CliError {
     Protocol(#[from] ProtocolError),
     #[error(transparent)]
     Account(#[from] lichess::AccountError),
-    /// Failure of `bench deadline`.
-    #[error("{0} moves or games were late")]
-    Late(usize),
-    /// Failure of `bench arena-attack`.
-    #[error("{0} attacks delayed honest players by more than 10 ms, or cost a game")]
-    Delayed(usize),
     /// Failure of `arena check`.
     #[error("{0} rounds are not paired by the Dutch rules")]
     Differ(usize),
-    /// Failure of `bench spectators`.
-    #[error("spectators waited too long for moves: p99 is {0:.1} ms")]
-    Unseen(f64),
     /// Refusal or silence of the arena that was asked.
     #[error("{0}")]
     Unanswered(String),

@@ -1,4 +1,4 @@
-//! Tables and long lines that fit the terminal. Files and pipes get them whole.
+//! Long lines that fit the terminal. Files and pipes get them whole.
 
 use console::Term;
 
@@ -32,26 +32,6 @@ pub(super) fn fold(text: &str, width: usize, indent: usize) -> String {
     folded
 }
 
-/// Breaks a row, or a rule, of a table at the bars between its groups of columns, where the width needs it. The rows of a
-/// table break at the same places.
-pub(super) fn row(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    let bar = if text.contains('|') { '|' } else { '+' };
-    let (mut broken, mut used) = (String::new(), 0);
-    for group in text.split_inclusive(bar) {
-        let length = group.chars().count();
-        if used > 0 && used + length > width {
-            broken.push_str("\n    ");
-            used = 4;
-        }
-        broken.push_str(group);
-        used += length;
-    }
-    broken
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,24 +45,6 @@ mod tests {
         assert_eq!(fold("a b", 80, 4), "a b");
         assert_eq!(fold("", 80, 4), "");
         assert_eq!(fold("head averyveryverylongword", 10, 2), "head\n  averyveryverylongword");
-    }
-
-    #[test]
-    fn tables_break_between_their_groups() {
-        let table = [
-            "name    games |  p50  p99 | used",
-            "--------------+-----------+-----",
-            "one         1 |  1.0  2.0 |  50%",
-        ];
-        assert_eq!(row(table[0], 80), table[0]);
-        assert_eq!(
-            table.map(|line| row(line, 24)),
-            [
-                "name    games |\n      p50  p99 | used",
-                "--------------+\n    -----------+-----",
-                "one         1 |\n      1.0  2.0 |  50%",
-            ]
-        );
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! The program as its users run it.
 
-mod bench_attack;
-mod bench_deadline;
 mod board;
 mod config_errors;
 mod config_overrides;

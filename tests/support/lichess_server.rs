@@ -7,7 +7,7 @@ use std::{
 };
 
 use tokio::time::timeout;
-pub use zeitnot::scripted_lichess::{Feed, Post};
+pub use zeitnot_measure::scripted_lichess::{Feed, Post};
 use zeitnot_testing::soon;
 
 /// Span in which nothing may be asked; in paused time where possible.
@@ -17,13 +17,13 @@ const KEEP_ALIVE: Duration = Duration::from_millis(150);
 
 pub struct Server {
     pub url: String,
-    inner: zeitnot::scripted_lichess::Server,
+    inner: zeitnot_measure::scripted_lichess::Server,
     /// The event stream that was opened last.
     pub feed: Option<Feed>,
 }
 
 impl Deref for Server {
-    type Target = zeitnot::scripted_lichess::Server;
+    type Target = zeitnot_measure::scripted_lichess::Server;
 
     fn deref(&self) -> &Self::Target {
         &self.inner
@@ -44,7 +44,7 @@ impl Server {
     /// Starts a server whose streams hear an empty line this often.
     pub async fn with(keep_alive: Duration) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let inner = zeitnot::scripted_lichess::Server::start(listener, keep_alive).unwrap();
+        let inner = zeitnot_measure::scripted_lichess::Server::start(listener, keep_alive).unwrap();
         Server { url: format!("http://{}/", inner.address), inner, feed: None }
     }
 

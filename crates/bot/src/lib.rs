@@ -27,6 +27,7 @@ mod context;
 mod lag;
 mod load;
 pub mod metrics;
+pub mod network;
 mod player;
 pub mod policy;
 mod ponder;

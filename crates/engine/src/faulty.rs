@@ -1,5 +1,5 @@
 //! Deliberately broken thinkers, to prove that a bad search costs strength and never the game. For tests and
-//! `zeitnot bench deadline`; no configuration can name them.
+//! `zeitnot-measure deadline`; no configuration can name them.
 
 use std::{
     fmt,

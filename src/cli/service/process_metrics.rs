@@ -47,7 +47,7 @@ fn processor_seconds() -> Option<u64> {
 
 /// Returns the resident memory of a process in bytes: `self`, or by its number (`proc(5)`, `statm`).
 #[cfg(target_os = "linux")]
-pub(in crate::cli) fn resident_memory(process: impl Display) -> Option<u64> {
+fn resident_memory(process: impl Display) -> Option<u64> {
     let statm = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
     let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
     pages.checked_mul(u64::try_from(rustix::param::page_size()).ok()?)
@@ -59,6 +59,6 @@ fn processor_seconds() -> Option<u64> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(in crate::cli) fn resident_memory(_: impl Display) -> Option<u64> {
+fn resident_memory(_: impl Display) -> Option<u64> {
     None
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use tokio::time::{sleep, timeout};
-use zeitnot::scripted_lichess;
+use zeitnot_measure::scripted_lichess;
 use zeitnot_testing::LONG;
 
 use crate::support::{

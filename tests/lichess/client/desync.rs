@@ -2,7 +2,7 @@
 //! they alone are given up, with one line to the user.
 
 use tokio::time::sleep;
-use zeitnot::scripted_lichess;
+use zeitnot_measure::scripted_lichess;
 use zeitnot_testing::{LONG, until};
 
 use crate::support::{

@@ -11,7 +11,8 @@ use tokio::{
 
 use zeitnot_rules::{Color, Game, chess::Chess};
 
-use super::{super::random_move::random_move, PATIENCE, PAUSE, THINK, measured::Stopwatch};
+use super::{PATIENCE, PAUSE, THINK, measured::Stopwatch};
+use crate::random_move::random_move;
 
 const TERMS: &str = "color=white&clock.limit=2&clock.increment=0.05";
 /// Longest body of an answer.

@@ -1,7 +1,6 @@
 //! One attack: an arena, its honest players and its attackers.
 
 use std::{
-    io,
     path::Path,
     sync::{Arc, atomic::Ordering},
     thread,
@@ -17,16 +16,16 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use zeitnot_arena::{self as arena, Arena};
+use zeitnot_bot::network::Network;
 use zeitnot_engine::priority;
 
 use super::{
-    super::super::network::Network,
     CLASS, OPEN, PAUSE, PUPILS,
     attacks::{Attack, Target},
     contest, lichess,
     measured::{Measured, Stopwatch},
 };
-use crate::cli::{CliError, io_error, usage};
+use crate::output::{Error, failed};
 
 /// Moves of each front before the attack.
 const WARM_UP: usize = 50;
@@ -36,9 +35,9 @@ const BEGIN: Duration = Duration::from_secs(20);
 const LEAD: Duration = Duration::from_millis(200);
 
 /// Attacks an arena for this long.
-pub(super) fn run(attack: Attack, length: Duration) -> Result<Measured, CliError> {
-    let folder = tempfile::tempdir().map_err(io_error("cannot make a folder for the games"))?;
-    let config: arena::Config = toml::from_str(&configuration(folder.path())).map_err(usage)?;
+pub(super) fn run(attack: Attack, length: Duration) -> Result<Measured, Error> {
+    let folder = tempfile::tempdir().map_err(failed("cannot make a folder for the games"))?;
+    let config: arena::Config = toml::from_str(&configuration(folder.path()))?;
     let (opened, target) = oneshot::channel();
     let stop = CancellationToken::new();
     let arena = {
@@ -47,12 +46,11 @@ pub(super) fn run(attack: Attack, length: Duration) -> Result<Measured, CliError
             let arena = Arena::bind(config).await?;
             let _ = opened.send(Target::of(&arena));
             arena.run(stop).await;
-            Ok::<_, CliError>(())
+            Ok::<_, Error>(())
         })?
     };
     let Ok(target) = target.blocking_recv() else {
-        let ended = || io_error("cannot start the arena")(io::ErrorKind::Other.into());
-        return Err(arena.join().err().unwrap_or_else(ended));
+        return Err(arena.join().err().unwrap_or_else(|| "cannot start the arena".into()));
     };
     let players = Network::start("players", move |_| measure(attack, target, length))?;
     let measured = players.join();
@@ -83,7 +81,7 @@ fn configuration(folder: &Path) -> String {
 }
 
 /// Runs the players on this thread and the attackers on another one.
-async fn measure(attack: Attack, target: Target, length: Duration) -> Result<Measured, CliError> {
+async fn measure(attack: Attack, target: Target, length: Duration) -> Result<Measured, Error> {
     let [for_contest, for_lichess] = [(); 2].map(|()| Stopwatch::default());
     let mut players = JoinSet::new();
     for name in ["player1", "player2"] {
@@ -95,8 +93,7 @@ async fn measure(attack: Attack, target: Target, length: Duration) -> Result<Mea
             sleep(PAUSE).await;
         }
     };
-    let late = |_| io_error("the games do not begin")(io::ErrorKind::TimedOut.into());
-    timeout(BEGIN, begun).await.map_err(late)?;
+    timeout(BEGIN, begun).await.map_err(failed("the games do not begin"))?;
 
     let target = Arc::new(target);
     let stop = CancellationToken::new();
@@ -116,7 +113,7 @@ fn attackers(
     attack: Attack,
     target: Arc<Target>,
     stop: CancellationToken,
-) -> Result<thread::JoinHandle<()>, CliError> {
+) -> Result<thread::JoinHandle<()>, Error> {
     let attackers = move || {
         priority::usual();
         if let Ok(runtime) = runtime::Builder::new_current_thread().enable_all().build() {
@@ -127,8 +124,5 @@ fn attackers(
             });
         }
     };
-    thread::Builder::new()
-        .name("attackers".into())
-        .spawn(attackers)
-        .map_err(io_error("cannot start a thread"))
+    thread::Builder::new().name("attackers".into()).spawn(attackers).map_err(failed("cannot start a thread"))
 }

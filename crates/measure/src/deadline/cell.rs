@@ -12,23 +12,19 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_arena as arena;
 use zeitnot_arena::{Arena, Event, TournamentConfig};
 use zeitnot_bot as bot;
-use zeitnot_bot::{Answer, Bot, BotContext};
+use zeitnot_bot::{Answer, Bot, BotContext, network::Network};
 use zeitnot_clients::{OrderQueue, Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::EngineFactory;
 
 use super::{
-    super::{busy::Crowd, network::Network},
     grid::{Cell, ROUND_TRIP, Under},
     measured::{Games, Measured},
     relay::{self, Framing},
 };
-use crate::cli::{
-    CliError,
-    arena::{client, loopback},
-    io_error,
-    play::leave,
-    usage,
+use crate::{
+    busy::Crowd,
+    output::{Error, failed},
 };
 
 const TOURNAMENT: &str = "deadline";
@@ -38,6 +34,8 @@ const ANSWERS: usize = 1 << 14;
 const UNLIMITED_GAMES: u32 = 1 << 20;
 /// Pause between two games of a player.
 const PAUSE: Duration = Duration::from_millis(20);
+/// Time for the games to end when a cell is over.
+const GOODBYE: Duration = Duration::from_secs(5);
 
 #[derive(Copy, Clone)]
 struct Addresses {
@@ -61,32 +59,34 @@ impl Addresses {
 }
 
 /// Plays for this long, or until this many games are over.
-pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) -> Result<Measured, CliError> {
-    let folder = tempfile::tempdir().map_err(io_error("cannot make a folder for the games"))?;
+pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) -> Result<Measured, Error> {
+    let folder = tempfile::tempdir().map_err(failed("cannot make a folder for the games"))?;
     let crowd = match cell.under {
         Under::Overload => Crowd::start(2 * engine::cores().get()),
         Under::Idle | Under::Jitter | Under::Nagle => Crowd::start(0),
     };
-    let _crowd = crowd.map_err(io_error("cannot start busy processes"))?;
+    let _crowd = crowd.map_err(failed("cannot start busy processes"))?;
 
     let (opened, addresses) = oneshot::channel();
     let tournament = TournamentConfig {
         games_per_pair: UNLIMITED_GAMES,
         pairing_interval: PAUSE,
         pause: PAUSE,
-        ..TournamentConfig::new(TOURNAMENT.to_owned().try_into().map_err(usage)?, cell.time())
+        ..TournamentConfig::new(TOURNAMENT.to_owned().try_into()?, cell.time())
     };
+    let any_port = Some(([127, 0, 0, 1], 0).into());
     let config = arena::Config {
+        tcp: any_port,
+        websocket: any_port,
         games: folder.path().to_owned(),
         network_delay: if cell.under == Under::Jitter { ROUND_TRIP } else { Duration::ZERO },
         tournament: vec![tournament],
-        ..loopback()
+        ..arena::Config::default()
     };
     let under = cell.under;
     let arena = Network::start("arena", move |_| run_arena(config, under, length, total_games, opened))?;
     let Ok(addresses) = addresses.blocking_recv() else {
-        let ended = || io_error("cannot start the arena")(io::ErrorKind::Other.into());
-        return Err(arena.join().err().unwrap_or_else(ended));
+        return Err(arena.join().err().unwrap_or_else(|| "cannot start the arena".into()));
     };
     let done = CancellationToken::new();
     let bots = {
@@ -109,13 +109,13 @@ async fn run_arena(
     length: Duration,
     total_games: Option<usize>,
     opened: oneshot::Sender<Addresses>,
-) -> Result<Games, CliError> {
+) -> Result<Games, Error> {
     let arena = Arena::bind(config).await?;
     let mut news = arena.news();
     let (mut addresses, mut relays) =
         (Addresses { tcp: arena.tcp(), websocket: arena.websocket() }, JoinSet::new());
     if under == Under::Nagle {
-        addresses = addresses.relayed(&mut relays).await.map_err(io_error("cannot start a relay"))?;
+        addresses = addresses.relayed(&mut relays).await.map_err(failed("cannot start a relay"))?;
     }
     let _ = opened.send(addresses);
     let stop = CancellationToken::new();
@@ -146,7 +146,7 @@ async fn run_bots(
     factory: EngineFactory,
     addresses: Addresses,
     done: CancellationToken,
-) -> Result<Vec<Answer>, CliError> {
+) -> Result<Vec<Answer>, Error> {
     let players = 2 * cell.games;
     let (tell, mut told) = mpsc::channel(ANSWERS);
     let (news, _nobody_watches) = mpsc::channel(1);
@@ -163,7 +163,9 @@ async fn run_bots(
             0 => ("tcp", addresses.tcp),
             _ => ("ws", addresses.websocket),
         };
-        let config = client(scheme, address, TOURNAMENT, &format!("player-{number}"))?;
+        let address = address.map_or_else(String::new, |address| format!("{scheme}://{address}"));
+        let player = format!("player-{number}").try_into()?;
+        let config = contest::Config::new(address.parse()?, TOURNAMENT.to_owned().try_into()?, player);
         clients.spawn(contest::Contest::run(config, lobby.clone(), OrderQueue::default(), shutdown.clone()));
     }
     drop(lobby);
@@ -175,7 +177,10 @@ async fn run_bots(
         }
     };
     done.run_until_cancelled(collecting).await;
-    leave(&shutdown, &tasks).await;
+    shutdown.now.cancel();
+    tasks.close();
+    // A search that hangs does not end.
+    let _ = timeout(GOODBYE, tasks.wait()).await;
     while let Some(ended) = clients.join_next().await {
         ended??;
     }

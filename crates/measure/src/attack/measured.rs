@@ -5,7 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{super::quantile, attacks::Attack};
+use super::attacks::Attack;
+use crate::output::quantile;
 
 pub(super) const HEADER: &str = "\
 attack          messages | contest  p50 ms  p99 ms  max ms | lichess  p50 ms  p99 ms  max ms | lost on time  broken

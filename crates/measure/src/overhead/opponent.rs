@@ -8,9 +8,8 @@ use std::{
 };
 
 use tokio::{task::JoinSet, time::sleep};
+use zeitnot_measure::scripted_lichess::{ANYTHING, Feed, Post, Server};
 use zeitnot_rules::{Color, Game as _, GameHistory, chess::Chess};
-
-use crate::scripted_lichess::{ANYTHING, Feed, Post, Server};
 
 /// Time before each of the server's moves, so that a client is done with its own.
 const REPLY: Duration = Duration::from_millis(5);

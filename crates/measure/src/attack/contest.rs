@@ -11,7 +11,8 @@ use tokio::{
 use zeitnot_rules::{Game, chess::Chess};
 use zeitnot_wire::{Message, contest::FromServer};
 
-use super::{super::random_move::random_move, CLASS, THINK, measured::Stopwatch};
+use super::{CLASS, THINK, measured::Stopwatch};
+use crate::random_move::random_move;
 
 /// Plays until the connection ends.
 pub(super) async fn play(address: SocketAddr, name: String, watch: Stopwatch) {

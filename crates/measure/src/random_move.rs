@@ -3,7 +3,7 @@
 use zeitnot_rules::{Game, MoveText, chess::Chess};
 
 /// A legal move, rather one that takes nothing, so that games last.
-pub(super) fn random_move(board: &Chess) -> Option<MoveText> {
+pub(crate) fn random_move(board: &Chess) -> Option<MoveText> {
     const TRIES: usize = 4;
     let moves = board.moves();
     let draw = || moves.get(fastrand::usize(..moves.len().max(1))).copied();

@@ -10,7 +10,8 @@ use tokio::{
 use zeitnot_rules::{Game, chess::Chess};
 use zeitnot_wire::{Message, contest::FromServer};
 
-use super::{super::random_move::random_move, CLASS, clock::MoveClock};
+use super::{CLASS, clock::MoveClock};
+use crate::random_move::random_move;
 
 /// Plays until the connection ends. With a clock, its game is the watched one, and the moves of both are noted.
 pub(super) async fn play(address: SocketAddr, name: String, think: Duration, clock: Option<MoveClock>) {

@@ -1,16 +1,15 @@
-//! The measured client: this program as a process of its own, with a configuration file.
+//! The measured client: the program `zeitnot` as a process of its own, with a configuration file.
 
 use std::{
-    env, fs, io,
+    fs, io,
     net::SocketAddr,
+    path::Path,
     process::{Child, Command, Stdio},
     time::Duration,
 };
 
 use tempfile::TempDir;
 use zeitnot_engine::process::{Group, isolate};
-
-use crate::cli::service::process_metrics::resident_memory;
 
 /// A running client; killed when dropped.
 pub(super) struct Client {
@@ -22,6 +21,7 @@ pub(super) struct Client {
 impl Client {
     /// Starts a client of the server at this address, which thinks this long about each move, with these keys set.
     pub(super) fn start(
+        program: &Path,
         address: SocketAddr,
         games: u8,
         think: Duration,
@@ -31,7 +31,7 @@ impl Client {
         let file = folder.path().join("config.toml");
         fs::write(&file, config(address, games, think))?;
         // Without the variables whose tokens would go before the one in the file.
-        let child = isolate(Command::new(env::current_exe()?))
+        let child = isolate(Command::new(program))
             .args(["play", "--config"])
             .arg(&file)
             .args(set.iter().flat_map(|key| ["--set", key]))
@@ -43,9 +43,11 @@ impl Client {
         Ok(Client { child, _group, _folder: folder })
     }
 
-    /// Returns its memory in bytes, where the system tells.
+    /// Returns its resident memory in bytes, where the kernel tells it (`proc(5)`).
     pub(super) fn memory(&self) -> Option<u64> {
-        resident_memory(self.child.id())
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
     }
 }
 

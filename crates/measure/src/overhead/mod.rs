@@ -1,20 +1,21 @@
-//! `zeitnot bench overhead`: measures the time that a client of the Lichess Bot API adds to its search, and its memory.
+//! `zeitnot-measure overhead`: measures the time that a client of the Lichess Bot API adds to its search, and its memory.
 //!
-//! [`opponent`] plays through the scripted server, which shares no code with our client; [`client`] is this program as
-//! a process of its own. Another client can be measured in its place.
+//! [`opponent`] plays through the scripted server, which shares no code with our client; [`client`] is the program
+//! as a process of its own. Another client can be measured in its place.
 
 use std::{
-    io,
+    env::{self, consts::EXE_SUFFIX},
     net::{SocketAddr, TcpListener},
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
 use tokio::time::timeout;
+use zeitnot_bot::network;
 
-use super::print_row;
-use crate::cli::{
-    CliError, io_error, network, print,
-    progress::{STEPS, Work},
+use crate::{
+    output::{Error, failed, print_row, quantile},
+    stop,
 };
 
 mod client;
@@ -25,23 +26,25 @@ use opponent::{Opponent, Seen};
 
 /// Measure what the Lichess client adds to the time that it thinks
 ///
-/// A small server of the Bot API plays games against this program, which runs as a process of its own, and measures
-/// the time from the request for a move to its arrival, less the configured time for thinking. An answer before that
-/// time has no overhead, and is also counted as early. Without a time for thinking, the program plays random moves at
-/// once; with one, all games search for that long at each move, at the same time. Memory is that of the program
-/// without games, of the first game, and of each further one.
+/// A small server of the Bot API plays games against the program `zeitnot`, a process of its own, and measures the
+/// time from the request for a move to its arrival, less the configured time for thinking. An answer before that time
+/// has no overhead, and is also counted as early. Without a time for thinking, the program plays random moves at once;
+/// with one, all games search for that long at each move, at the same time. Memory is that of the program without
+/// games, of the first game, and of each further one.
+///
+/// The program is the one that `cargo build --release` has made beside this one, or that of --zeitnot.
 ///
 /// With --listen another client is measured in the same way: point it to the address, with any token.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zeitnot bench overhead                                  the usual table
-  zeitnot bench overhead --games 16 --think 100ms         one line of it
-  zeitnot bench overhead --set cache.memory_mib=16        with a cache
-  zeitnot bench overhead --listen 127.0.0.1:8080          wait for another client, and measure it
+  zeitnot-measure overhead                                the usual table
+  zeitnot-measure overhead --games 16 --think 100ms         one line of it
+  zeitnot-measure overhead --set cache.memory_mib=16        with a cache
+  zeitnot-measure overhead --listen 127.0.0.1:8080          wait for another client, and measure it
 
 Ctrl-C ends it after the present row.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Games at once
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     games: Option<u8>,
@@ -54,9 +57,26 @@ pub(super) struct Args {
     /// Set a key of the client's configuration, as `zeitnot play --set` does; can be given several times
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "listen")]
     set: Vec<String>,
+    /// The program, by default `zeitnot` in the folder of this one
+    #[arg(long, value_name = "PATH", conflicts_with = "listen")]
+    zeitnot: Option<PathBuf>,
     /// Start no client; wait for one at this address
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
+}
+
+impl Args {
+    /// Returns the path of the program, which exists.
+    fn program(&self) -> Result<PathBuf, Error> {
+        let beside = || Ok::<_, Error>(env::current_exe()?.with_file_name(format!("zeitnot{EXE_SUFFIX}")));
+        let program = self.zeitnot.clone().map_or_else(beside, Ok)?;
+        match program.is_file() {
+            true => Ok(program),
+            false => {
+                Err(format!("{} is missing: run `cargo build --release` first", program.display()).into())
+            }
+        }
+    }
 }
 
 #[derive(Copy, Clone, Debug)]
@@ -82,22 +102,20 @@ const HEADER: &str = "\
 games  think     moves | over p50 ms     p90     p99     max | early refused | ready ms  idle MiB  first  further
 -----------------------+-------------------------------------+---------------+-----------------------------------";
 
-pub(super) fn run(args: &Args) -> Result<(), CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), Error> {
+    let program = if args.listen.is_none() { Some(args.program()?) } else { None };
     let rows = match (args.games, args.think, args.listen) {
         (None, None, None) => DEFAULT_ROWS.to_vec(),
         (games, think, _) => vec![Row { games: games.unwrap_or(1), think: think.unwrap_or_default() }],
     };
     HEADER.lines().try_for_each(print_row)?;
-    let work = Work::begin(rows.len() as u64, STEPS)?;
+    let stop = stop::flag()?;
     for row in rows {
-        if work.is_stopped() {
+        if stop.is_raised() {
             break;
         }
-        let measured = measure(row, args)?;
-        work.bar.suspend(|| print_row(&measured.line(row)))?;
-        work.bar.inc(1);
+        print_row(&measure(row, args, program.as_deref())?.line(row))?;
     }
-    work.bar.finish_and_clear();
     Ok(())
 }
 
@@ -116,25 +134,25 @@ struct Measured {
     full: Option<u64>,
 }
 
-fn measure(row: Row, args: &Args) -> Result<Measured, CliError> {
+fn measure(row: Row, args: &Args, program: Option<&Path>) -> Result<Measured, Error> {
     let address = args.listen.unwrap_or_else(|| ([127, 0, 0, 1], 0).into());
-    let listener = TcpListener::bind(address).map_err(io_error("cannot listen"))?;
-    let address = listener.local_addr().map_err(io_error("cannot listen"))?;
+    let listener = TcpListener::bind(address).map_err(failed("cannot listen"))?;
+    let address = listener.local_addr().map_err(failed("cannot listen"))?;
     let began = Instant::now();
     // It starts here, as it would inherit the priority of the server's thread.
-    let client = match args.listen {
-        None => Some(
-            Client::start(address, row.games, row.think, &args.set)
-                .map_err(io_error("cannot start a client"))?,
+    let client = match program {
+        Some(program) => Some(
+            Client::start(program, address, row.games, row.think, &args.set)
+                .map_err(failed("cannot start a client"))?,
         ),
-        Some(_) => {
-            print(|out| writeln!(out, "waiting for a client at http://{address}"))?;
+        None => {
+            print_row(&format!("waiting for a client at http://{address}"))?;
             None
         }
     };
     let moves = args.moves as usize;
     network::run(move |_| async move {
-        let opponent = Opponent::start(listener).map_err(io_error("cannot listen"))?;
+        let opponent = Opponent::start(listener).map_err(failed("cannot listen"))?;
         play_row(opponent, client, began, row, moves).await
     })?
 }
@@ -145,7 +163,7 @@ async fn play_row(
     began: Instant,
     row: Row,
     moves: usize,
-) -> Result<Measured, CliError> {
+) -> Result<Measured, Error> {
     // A client of somebody else's may be a while in coming.
     let first = match client {
         None => opponent.next().await,
@@ -174,7 +192,7 @@ async fn play_row(
 }
 
 /// Measures this many answers.
-async fn play(opponent: &mut Opponent, row: Row, moves: usize) -> Result<Measured, CliError> {
+async fn play(opponent: &mut Opponent, row: Row, moves: usize) -> Result<Measured, Error> {
     let mut measured = Measured::default();
     while measured.over.len() < moves {
         match next(opponent).await? {
@@ -191,14 +209,14 @@ async fn play(opponent: &mut Opponent, row: Row, moves: usize) -> Result<Measure
 }
 
 /// The next action of a client that is there.
-async fn next(opponent: &mut Opponent) -> Result<Seen, CliError> {
+async fn next(opponent: &mut Opponent) -> Result<Seen, Error> {
     let next = timeout(CLIENT_TIMEOUT, opponent.next()).await;
-    next.map_err(|_| io_error("the client does not play")(io::ErrorKind::TimedOut.into()))
+    next.map_err(failed("the client does not play"))
 }
 
 impl Measured {
     fn line(&self, Row { games, think }: Row) -> String {
-        let at = |part| super::quantile(&self.over, part).unwrap_or_default();
+        let at = |part| quantile(&self.over, part).unwrap_or_default();
         let mib = |bytes: Option<u64>| {
             bytes.map_or_else(|| "–".to_owned(), |bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20)))
         };

@@ -21,21 +21,19 @@ pub(super) enum Budget {
     Game(TimeControl),
 }
 
-/// Text that is no [`Budget`].
-#[derive(Debug, thiserror::Error)]
-#[error("expected a time for a move, such as 20ms, or for a game in seconds, such as 1+0.01")]
-pub(super) struct BadBudget;
+/// Error of a text that is no [`Budget`].
+const BAD_BUDGET: &str = "expected a time for a move, such as 20ms, or for a game in seconds, such as 1+0.01";
 
 impl FromStr for Budget {
-    type Err = BadBudget;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, BadBudget> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.contains('+') {
-            return text.parse().map(Budget::Game).map_err(|_| BadBudget);
+            return text.parse().map(Budget::Game).map_err(|_| BAD_BUDGET);
         }
-        let a_move = humantime::parse_duration(text).map_err(|_| BadBudget)?;
+        let a_move = humantime::parse_duration(text).map_err(|_| BAD_BUDGET)?;
         let sensible = Duration::from_millis(1)..=Duration::from_secs(3600);
-        if sensible.contains(&a_move) { Ok(Budget::AMove(a_move)) } else { Err(BadBudget) }
+        if sensible.contains(&a_move) { Ok(Budget::AMove(a_move)) } else { Err(BAD_BUDGET) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `zeitnot bench spectators`: measures the time from a move to the screens of those who watch it. It runs a real arena
+//! `zeitnot-measure spectators`: measures the time from a move to the screens of those who watch it. It runs a real arena
 //! with its page, games between players that move at random, and spectators on one of the games, all on loopback.
 //!
 //! [`player`] plays, [`spectator`] watches, [`clock`] notes when a move was sent.
@@ -13,10 +13,13 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot_arena::{self as arena, Arena};
+use zeitnot_bot::network::Network;
 use zeitnot_engine::{StopFlag, priority};
 
-use super::{network::Network, quantile};
-use crate::cli::{CliError, io_error, live::Live, log, print, signals, usage};
+use crate::{
+    output::{Error, failed, print_row, quantile},
+    stop,
+};
 
 mod clock;
 mod player;
@@ -43,12 +46,12 @@ const LIMIT_MS: f64 = 100.0;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zeitnot bench spectators                               500 spectators, 64 games
-  zeitnot bench spectators & zeitnot bench deadline --quick
+  zeitnot-measure spectators                             500 spectators, 64 games
+  zeitnot-measure spectators & zeitnot-measure deadline --quick
                                                          do they delay anybody's moves?
 
 Exit code: 0 if p99 is at most 100 ms, or after Ctrl-C, otherwise 1.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Games at once
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=400))]
     games: u16,
@@ -69,13 +72,11 @@ struct Addresses {
     page: SocketAddr,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), CliError> {
-    let stopped = signals::stop_flag(signals::ENDING)?;
-    print(|out| writeln!(out, "{} spectators of one of {} games", args.spectators, args.games))?;
-    let live = Live::default();
-    let _log = log::start(&log::Config::silent(), live.lines());
-    let folder = tempfile::tempdir().map_err(io_error("cannot make a folder for the games"))?;
-    let config: arena::Config = toml::from_str(&configuration(folder.path())).map_err(usage)?;
+pub(crate) fn run(args: &Args) -> Result<(), Error> {
+    let stopped = stop::flag()?;
+    print_row(&format!("{} spectators of one of {} games", args.spectators, args.games))?;
+    let folder = tempfile::tempdir().map_err(failed("cannot make a folder for the games"))?;
+    let config: arena::Config = toml::from_str(&configuration(folder.path()))?;
     let (opened, addresses) = oneshot::channel();
     let stop = CancellationToken::new();
     let arena = {
@@ -86,12 +87,11 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
                 let _ = opened.send(Addresses { tcp, page });
             }
             arena.run(stop).await;
-            Ok::<_, CliError>(())
+            Ok::<_, Error>(())
         })?
     };
     let Ok(addresses) = addresses.blocking_recv() else {
-        let ended = || io_error("cannot start the arena")(io_ended());
-        return Err(arena.join().err().unwrap_or_else(ended));
+        return Err(arena.join().err().unwrap_or_else(|| "cannot start the arena".into()));
     };
     let measured = measure(args, addresses, stopped.clone());
     stop.cancel();
@@ -101,16 +101,14 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let at = |part| quantile(&times, part).unwrap_or(f64::INFINITY);
     let (median, p99, longest) = (at(0.5), at(0.99), at(1.0));
     if times.is_empty() && stopped.is_raised() {
-        return print(|out| writeln!(out, "stopped before the first frame"));
+        return print_row("stopped before the first frame");
     }
-    print(|out| {
-        writeln!(out, "{} frames, p50 {median:.1} ms, p99 {p99:.1} ms, max {longest:.1} ms", times.len())
-    })?;
-    if p99 <= LIMIT_MS || stopped.is_raised() { Ok(()) } else { Err(CliError::Unseen(p99)) }
-}
-
-fn io_ended() -> std::io::Error {
-    std::io::ErrorKind::UnexpectedEof.into()
+    let frames = times.len();
+    print_row(&format!("{frames} frames, p50 {median:.1} ms, p99 {p99:.1} ms, max {longest:.1} ms"))?;
+    match p99 <= LIMIT_MS || stopped.is_raised() {
+        true => Ok(()),
+        false => Err(format!("spectators waited too long for moves: p99 is {p99:.1} ms").into()),
+    }
 }
 
 fn configuration(folder: &Path) -> String {
@@ -134,7 +132,7 @@ async fn wait(length: Duration, stop: &StopFlag) {
 }
 
 /// Plays and watches on a thread of usual priority; returns the times from moves to screens.
-fn measure(args: &Args, addresses: Addresses, stop: Arc<StopFlag>) -> Result<Vec<Duration>, CliError> {
+fn measure(args: &Args, addresses: Addresses, stop: Arc<StopFlag>) -> Result<Vec<Duration>, Error> {
     let think = Duration::from_millis(args.think.into());
     let (games, spectators) = (args.games, args.spectators);
     let length = Duration::from_secs(args.seconds.into());
@@ -163,7 +161,7 @@ fn measure(args: &Args, addresses: Addresses, stop: Arc<StopFlag>) -> Result<Vec
             Ok(clock.take())
         })
     };
-    let failed = io_error("cannot start the players");
-    let thread = thread::Builder::new().name("players".into()).spawn(run).map_err(&failed)?;
-    thread.join().unwrap_or_else(|_| Err(io_ended())).map_err(failed)
+    let thread = thread::Builder::new().name("players".into()).spawn(run);
+    let played = thread.map_err(failed("cannot start the players"))?.join();
+    played.unwrap_or_else(|_| Err("the players' thread has panicked".into()))
 }

@@ -11,7 +11,7 @@ use std::{
 use zeitnot_engine::process::isolate;
 
 /// Keeps a core busy until the standard input ends.
-pub(super) fn run() -> ! {
+pub(crate) fn run() -> ! {
     thread::spawn(|| {
         let _ = io::stdin().read_to_end(&mut Vec::new());
         exit(0)
@@ -22,16 +22,15 @@ pub(super) fn run() -> ! {
 }
 
 /// Busy processes; killed when dropped.
-pub(super) struct Crowd(Vec<Child>);
+pub(crate) struct Crowd(Vec<Child>);
 
 impl Crowd {
     /// Starts this many processes.
-    pub(super) fn start(size: usize) -> io::Result<Crowd> {
+    pub(crate) fn start(size: usize) -> io::Result<Crowd> {
         let mut crowd = Crowd(Vec::with_capacity(size));
         let program = env::current_exe()?;
         for _ in 0..size {
-            let one =
-                isolate(Command::new(&program)).args(["bench", "busy"]).stdin(Stdio::piped()).spawn()?;
+            let one = isolate(Command::new(&program)).arg("busy").stdin(Stdio::piped()).spawn()?;
             crowd.0.push(one);
         }
         Ok(crowd)

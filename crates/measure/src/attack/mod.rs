@@ -1,4 +1,4 @@
-//! `zeitnot bench arena-attack`: measures how much attacks on the arena delay the moves of honest players. It runs a
+//! `zeitnot-measure arena-attack`: measures how much attacks on the arena delay the moves of honest players. It runs a
 //! real arena, two contest players and two Lichess bots on loopback, and attacks it in turn in the ways that
 //! [`attacks`] lists.
 //!
@@ -8,12 +8,9 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use super::print_row;
-use crate::cli::{
-    CliError,
-    live::Live,
-    log,
-    progress::{STEPS, Work},
+use crate::{
+    output::{Error, print_row},
+    stop,
 };
 
 mod attacks;
@@ -47,12 +44,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zeitnot bench arena-attack                             all attacks, in about a minute
-  zeitnot bench arena-attack --attack say --seconds 20   one of them, for longer
+  zeitnot-measure arena-attack                             all attacks, in about a minute
+  zeitnot-measure arena-attack --attack say --seconds 20   one of them, for longer
 
 Exit code: 0 if p99 is at most 10 ms in each row and no game was lost on time, otherwise 1.
 Ctrl-C ends it after the present attack.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Only these attacks
     #[arg(long, value_name = "ATTACK")]
     attack: Vec<Attack>,
@@ -61,22 +58,23 @@ pub(super) struct Args {
     seconds: u32,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), CliError> {
-    let live = Live::default();
-    let _log = log::start(&log::Config::silent(), live.lines());
+pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let attacks = if args.attack.is_empty() { Attack::value_variants() } else { &args.attack };
     measured::HEADER.lines().try_for_each(print_row)?;
     let mut delayed = 0;
-    let work = Work::begin(attacks.len() as u64, STEPS)?;
+    let stop = stop::flag()?;
     for attack in attacks {
-        if work.is_stopped() {
+        if stop.is_raised() {
             break;
         }
         let measured = cell::run(*attack, Duration::from_secs(args.seconds.into()))?;
-        work.bar.suspend(|| print_row(&measured.row(*attack)))?;
-        work.bar.inc(1);
+        print_row(&measured.row(*attack))?;
         delayed += usize::from(!measured.is_good());
     }
-    work.bar.finish_and_clear();
-    if delayed == 0 { Ok(()) } else { Err(CliError::Delayed(delayed)) }
+    match delayed {
+        0 => Ok(()),
+        _ => {
+            Err(format!("{delayed} attacks delayed honest players by more than 10 ms, or cost a game").into())
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! `zeitnot bench deadline`: measures whether every move is sent in time. It plays real games over real sockets on an
+//! `zeitnot-measure deadline`: measures whether every move is sent in time. It plays real games over real sockets on an
 //! arena of its own, in a grid of clocks and numbers of games: on an idle machine, beside busy processes, over a bad
 //! network, on a server with Nagle's algorithm, and with broken thinkers.
 //!
@@ -9,12 +9,9 @@ use std::time::Duration;
 
 use zeitnot_engine::Kind;
 
-use super::print_row;
-use crate::cli::{
-    CliError,
-    live::Live,
-    log,
-    progress::{STEPS, Work},
+use crate::{
+    output::{Error, print_row},
+    stop,
 };
 
 mod cell;
@@ -40,13 +37,13 @@ use measured::Measured;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zeitnot bench deadline --quick                         a selection, in about a minute
-  zeitnot bench deadline                                 the whole grid, in about half an hour
-  zeitnot bench deadline --budget 1+0.01 --games 2 --under overload --total-games 200
+  zeitnot-measure deadline --quick                       a selection, in about a minute
+  zeitnot-measure deadline                               the whole grid, in about half an hour
+  zeitnot-measure deadline --budget 1+0.01 --games 2 --under overload --total-games 200
 
 Exit code: 0 if nothing was late, 1 if something was; budgets below 20ms are shown, and not counted.
 Ctrl-C ends it after the present cell.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Play only a selection of the grid
     #[arg(long, conflicts_with_all = ["budget", "games", "under", "thinker"])]
     quick: bool,
@@ -88,26 +85,22 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<(), CliError> {
-    let live = Live::default();
-    let _log = log::start(&log::Config::silent(), live.lines());
+pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let cells = grid::cells(args);
     measured::HEADER.lines().try_for_each(print_row)?;
     let (mut all, mut late) = (Measured::default(), 0);
-    let work = Work::begin(cells.len() as u64, STEPS)?;
+    let stop = stop::flag()?;
     for cell in cells {
-        if work.is_stopped() {
+        if stop.is_raised() {
             break;
         }
         let measured = cell::play(&cell, args.length(), args.total_games)?;
-        work.bar.suspend(|| print_row(&measured.row(&cell)))?;
-        work.bar.inc(1);
+        print_row(&measured.row(&cell))?;
         if cell.counts() {
             late += measured.late() + measured.forfeits();
         }
         all.add(measured);
     }
-    work.bar.finish_and_clear();
     print_row(&all.total())?;
-    if late == 0 { Ok(()) } else { Err(CliError::Late(late)) }
+    if late == 0 { Ok(()) } else { Err(format!("{late} moves or games were late").into()) }
 }

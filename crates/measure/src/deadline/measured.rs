@@ -5,10 +5,8 @@ use std::{collections::HashMap, fmt::Write, time::Duration};
 use zeitnot_bot::{Answer, MoveOrigin};
 use zeitnot_rules::{ByColor, Color, TimeControl};
 
-use super::{
-    super::quantile,
-    grid::{Budget, Cell},
-};
+use super::grid::{Budget, Cell};
+use crate::output::quantile;
 
 /// Games of a cell, as counted by the arena.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
