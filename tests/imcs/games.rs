@@ -5,10 +5,11 @@ use std::time::Duration;
 use zeitnot_bot as bot;
 use zeitnot_clients::{Reconnect, imcs as protocol};
 use zeitnot_engine::Kind;
+use zeitnot_measure::relay::{Framing, Link, Relay};
 use zeitnot_rules::Color;
 use zeitnot_seat::Event;
 
-use crate::support::{arena::records, client::Client, imcs::Imcs, relay::Relay};
+use crate::support::{arena::records, client::Client, imcs::Imcs};
 
 const GAMES: usize = 3;
 
@@ -50,7 +51,7 @@ async fn our_clients_offer_accept_and_play_games() {
 #[test]
 async fn a_game_whose_connection_breaks_is_taken_up_again() {
     let imcs = Imcs::start().await;
-    let relay = Relay::start(&imcs.address).await;
+    let relay = Relay::start(imcs.address.parse().unwrap(), Framing::Pieces, Link::Prompt).await.unwrap();
     let mut alice = imcs.register("alice").await;
     alice.ask("offer W 60", "103 1 game waiting for offer acceptance\r\n").await;
     let text = format!(

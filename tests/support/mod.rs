@@ -20,7 +20,6 @@ pub mod program;
 pub mod pty;
 #[cfg(feature = "redis")]
 pub mod redis;
-pub mod relay;
 pub mod schema;
 pub mod storage;
 pub mod uci_engine;

@@ -1,6 +1,6 @@
 //! The whole arena: fronts, tournaments and their files, from the configuration to the summary.
 
-use std::{net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
 
 use tokio::{
     sync::{broadcast, watch},
@@ -42,7 +42,6 @@ use crate::{
 pub struct Arena {
     listeners: Vec<Listener>,
     limits: PlaceLimits,
-    delay: Duration,
     news: NewsSender,
     tournaments: TournamentManager,
     tables: Vec<tuc::Table>,
@@ -126,20 +125,7 @@ impl Arena {
             }
             None => None,
         };
-        let delay = config.network_delay;
-        Ok(Arena {
-            listeners,
-            limits,
-            delay,
-            news,
-            tournaments,
-            tables,
-            imcs,
-            lichess,
-            web,
-            thoughts,
-            writer,
-        })
+        Ok(Arena { listeners, limits, news, tournaments, tables, imcs, lichess, web, thoughts, writer })
     }
 
     /// Address of the TCP listener.
@@ -211,8 +197,7 @@ impl Arena {
         // Connections end last: a player who loses the connection first would lose the game.
         let (stop, closing) = (shutdown.child_token(), CancellationToken::new());
         let registry = self.tournaments.registry();
-        let front =
-            ContestFront::new(registry.clone(), self.limits, self.delay, tracker.clone(), closing.clone());
+        let front = ContestFront::new(registry.clone(), self.limits, tracker.clone(), closing.clone());
         for listener in self.listeners {
             tracker.spawn(front.clone().listen(listener, stop.clone()));
         }

@@ -1,6 +1,6 @@
 //! The `[arena]` table of the configuration, and its checks.
 
-use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf};
 
 use serde::Deserialize;
 use zeitnot_rules::chess::Chess;
@@ -10,7 +10,6 @@ use crate::{
     tournament::TournamentConfig, tuc::TucConfig, web,
 };
 
-const MAX_DELAY: Duration = Duration::from_secs(10);
 /// The database's name in the folder of games.
 const DATABASE: &str = "zeitnot.db";
 
@@ -33,9 +32,6 @@ pub struct Config {
     pub max_connections_per_address: usize,
     /// Limit of connections that only watch; more take the place of others.
     pub max_spectators: usize,
-    /// Simulated network delay: a line and the answer to it are late by a random time of up to this.
-    #[serde(with = "humantime_serde")]
-    pub network_delay: Duration,
     /// Tournaments that can be joined.
     pub tournament: Vec<TournamentConfig>,
     /// Tables for TUC-Chess.
@@ -58,7 +54,6 @@ impl Default for Config {
             max_connections: 256,
             max_connections_per_address: 100,
             max_spectators: 64,
-            network_delay: Duration::ZERO,
             tournament: Vec::new(),
             tuc: Vec::new(),
             imcs: None,
@@ -115,9 +110,6 @@ impl Config {
             if limit == 0 {
                 return error(format!("{key} must be at least 1"));
             }
-        }
-        if self.network_delay > MAX_DELAY {
-            return error(format!("network_delay is longer than {MAX_DELAY:?}"));
         }
         if self.tournament.is_empty() && !others {
             return error("no tournament: add an [[arena.tournament]] with a name and a time".into());
@@ -196,6 +188,8 @@ impl Config {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn read(text: &str) -> Config {

@@ -9,10 +9,10 @@ use tokio::{
 use zeitnot_net::{Incoming, LineWriter};
 use zeitnot_wire::{
     Message,
-    contest::{FromClient, FromServer, JoinKey},
+    contest::{FromClient, JoinKey},
 };
 
-use super::{ContestFront, delay::DelayLine, wire::from_server};
+use super::{ContestFront, wire::from_server};
 use crate::{
     client::{Client, Outbox},
     message::Request,
@@ -71,17 +71,12 @@ pub(super) async fn serve(
         client.close();
         let _ = timeout(LINGER, async { while let Ok(Some(_)) = reader.next().await {} }).await;
     };
-    join!(listening, send_all(&client, outbox, DelayLine::new(front.delay), writer));
+    join!(listening, send_all(&client, outbox, writer));
 }
 
-async fn send_all(
-    client: &Client,
-    outbox: Outbox,
-    travelling: DelayLine<FromServer>,
-    mut writer: LineWriter,
-) {
+async fn send_all(client: &Client, outbox: Outbox, mut writer: LineWriter) {
     {
-        let mut writing = pin!(write(outbox, travelling, &mut writer));
+        let mut writing = pin!(write(outbox, &mut writer));
         let done = select! {
             () = &mut writing => true,
             () = client.closed() => false,
@@ -95,23 +90,13 @@ async fn send_all(
 }
 
 /// Writes messages; ends when the connection is closed and nothing is left, or cannot be written.
-async fn write(mut outbox: Outbox, mut travelling: DelayLine<FromServer>, writer: &mut LineWriter) {
-    let mut ended = false;
-    while !ended || !travelling.is_empty() {
-        select! {
-            biased;
-            (_, message) = travelling.arrive() => {
-                if let Err(error) = writer.send(&message.to_line()).await {
-                    tracing::debug!(%error, "a client cannot be written to");
-                    return;
-                }
-            }
-            notice = outbox.next(), if !ended && travelling.has_room() => match notice {
-                Some(notice) => {
-                    let (info, message) = from_server(notice);
-                    info.into_iter().chain([message]).for_each(|message| travelling.send(message));
-                }
-                None => ended = true,
+async fn write(mut outbox: Outbox, writer: &mut LineWriter) {
+    while let Some(notice) = outbox.next().await {
+        let (info, message) = from_server(notice);
+        for message in info.into_iter().chain([message]) {
+            if let Err(error) = writer.send(&message.to_line()).await {
+                tracing::debug!(%error, "a client cannot be written to");
+                return;
             }
         }
     }
@@ -149,29 +134,23 @@ impl Guest<'_> {
 
     async fn listen(&mut self, reader: &mut PacedReader) -> Result<(), CloseReason> {
         let patience = Instant::now() + FIRST_MESSAGE;
-        let mut travelling = DelayLine::new(self.front.delay);
-        let mut ended = false;
         loop {
-            let incoming = select! {
+            let read = select! {
                 () = self.client.closed() => return Ok(()),
                 () = sleep_until(patience), if !self.is_greeted() => {
                     return Err("No JOIN or WATCH came in time".to_owned().into());
                 }
-                read = reader.next(), if !ended && travelling.has_room() => {
-                    ended = !matches!(read, Ok(Some(_)));
-                    travelling.send(read);
-                    continue;
-                }
-                arrived = travelling.arrive() => arrived,
+                read = reader.next() => read,
             };
-            match incoming {
-                (at, Ok(Some(incoming))) => match self.read(&incoming)? {
+            let at = Instant::now();
+            match read {
+                Ok(Some(incoming)) => match self.read(&incoming)? {
                     Some(FromClient::Disconnect) => return Ok(()),
                     Some(message) => self.answer(message, at).await?,
                     None => {}
                 },
-                (_, Ok(None)) => return Ok(()),
-                (_, Err(error)) => return Err(error.to_string().into()),
+                Ok(None) => return Ok(()),
+                Err(error) => return Err(error.to_string().into()),
             }
         }
     }

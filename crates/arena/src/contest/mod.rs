@@ -15,7 +15,6 @@ use crate::{
 };
 
 mod connection;
-mod delay;
 mod wire;
 
 use connection::CloseReason;
@@ -69,8 +68,6 @@ pub(crate) struct ContestFront {
     log_over: Arc<LogThrottle>,
     connections: TaskTracker,
     closing: CancellationToken,
-    /// Simulated network delay: longest for a line and the answer to it together.
-    delay: Duration,
 }
 
 impl ContestFront {
@@ -78,13 +75,12 @@ impl ContestFront {
     pub(crate) fn new(
         registry: TournamentRegistry,
         limits: PlaceLimits,
-        delay: Duration,
         connections: TaskTracker,
         closing: CancellationToken,
     ) -> Self {
         let (places, log) = (Places::new(limits), Arc::new(LogThrottle::for_strangers()));
         let log_over = Arc::default();
-        ContestFront { registry, places, log, log_over, connections, closing, delay }
+        ContestFront { registry, places, log, log_over, connections, closing }
     }
 
     pub(crate) async fn listen(self, mut listener: Listener, stop: CancellationToken) {

@@ -16,11 +16,11 @@ use zeitnot_bot::{Answer, Bot, BotContext, network::Network};
 use zeitnot_clients::{OrderQueue, Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::EngineFactory;
+use zeitnot_measure::relay::{Framing, Link, Relay};
 
 use super::{
     grid::{Cell, ROUND_TRIP, Under},
     measured::{Games, Measured},
-    relay::{self, Framing},
 };
 use crate::{
     busy::Crowd,
@@ -44,17 +44,18 @@ struct Addresses {
 }
 
 impl Addresses {
-    /// Opens relays in front, and returns their addresses.
-    async fn relayed(self, tasks: &mut JoinSet<()>) -> io::Result<Addresses> {
-        let mut relays = [None; 2];
-        let servers = [(self.tcp, Framing::Lines), (self.websocket, Framing::Handshake)];
-        for (relay, (server, framing)) in relays.iter_mut().zip(servers) {
-            if let Some(server) = server {
-                *relay = Some(relay::open(server, framing, tasks).await?);
+    /// Opens relays in front, and puts their addresses in the place of these.
+    async fn relay(&mut self, link: Link) -> io::Result<Vec<Relay>> {
+        let mut relays = Vec::new();
+        for (address, framing) in [(&mut self.tcp, Framing::Lines), (&mut self.websocket, Framing::Handshake)]
+        {
+            if let Some(address) = address {
+                let relay = Relay::start(*address, framing, link).await?;
+                *address = relay.address;
+                relays.push(relay);
             }
         }
-        let [tcp, websocket] = relays;
-        Ok(Addresses { tcp, websocket })
+        Ok(relays)
     }
 }
 
@@ -79,7 +80,6 @@ pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) ->
         tcp: any_port,
         websocket: any_port,
         games: folder.path().to_owned(),
-        network_delay: if cell.under == Under::Jitter { ROUND_TRIP } else { Duration::ZERO },
         tournament: vec![tournament],
         ..arena::Config::default()
     };
@@ -112,11 +112,16 @@ async fn run_arena(
 ) -> Result<Games, Error> {
     let arena = Arena::bind(config).await?;
     let mut news = arena.news();
-    let (mut addresses, mut relays) =
-        (Addresses { tcp: arena.tcp(), websocket: arena.websocket() }, JoinSet::new());
-    if under == Under::Nagle {
-        addresses = addresses.relayed(&mut relays).await.map_err(failed("cannot start a relay"))?;
-    }
+    let mut addresses = Addresses { tcp: arena.tcp(), websocket: arena.websocket() };
+    let link = match under {
+        Under::Idle | Under::Overload => None,
+        Under::Jitter => Some(Link::Delayed(ROUND_TRIP)),
+        Under::Nagle => Some(Link::Nagle),
+    };
+    let _relays = match link {
+        Some(link) => addresses.relay(link).await.map_err(failed("cannot start a relay"))?,
+        None => Vec::new(),
+    };
     let _ = opened.send(addresses);
     let stop = CancellationToken::new();
     let running = tokio::spawn(arena.run(stop.clone()));

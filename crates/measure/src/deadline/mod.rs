@@ -2,8 +2,7 @@
 //! arena of its own, in a grid of clocks and numbers of games: on an idle machine, beside busy processes, over a bad
 //! network, on a server with Nagle's algorithm, and with broken thinkers.
 //!
-//! [`grid`] lists the cells, [`cell`] plays one of them, [`relay`] stands for such a server, [`measured`] holds the
-//! results.
+//! [`grid`] lists the cells, [`cell`] plays one of them, [`measured`] holds the results.
 
 use std::time::Duration;
 
@@ -17,7 +16,6 @@ use crate::{
 mod cell;
 mod grid;
 mod measured;
-mod relay;
 
 use grid::{Budget, Under};
 use measured::Measured;

@@ -34,14 +34,14 @@ impl<T> DelayLine<T> {
         self.travelling.push_back((due, line));
     }
 
-    /// Waits for the next to arrive, and returns when it did; for ever if nothing travels. Cancel safe.
-    pub(super) async fn arrive(&mut self) -> (Instant, T) {
+    /// Waits for the next to arrive; for ever if nothing travels. Cancel safe.
+    pub(super) async fn arrive(&mut self) -> T {
         match self.travelling.front() {
             Some((due, _)) if *due > Instant::now() => sleep_until(*due).await,
             _ => {}
         }
         match self.travelling.pop_front() {
-            Some(arrived) => arrived,
+            Some((_, arrived)) => arrived,
             None => std::future::pending().await,
         }
     }
@@ -61,7 +61,7 @@ mod tests {
         (0..CAPACITY).for_each(|n| line.send(n));
         assert!(!line.has_room());
         for n in 0..CAPACITY {
-            assert_eq!(line.arrive().await.1, n);
+            assert_eq!(line.arrive().await, n);
         }
         let took = began.elapsed();
         // The latest of 64 is not early; a timer wakes up to a millisecond late.
@@ -74,7 +74,7 @@ mod tests {
         let mut line = DelayLine::new(Duration::ZERO);
         let began = Instant::now();
         line.send("line");
-        assert_eq!(line.arrive().await, (began, "line"));
+        assert_eq!(line.arrive().await, "line");
         assert_eq!(began.elapsed(), Duration::ZERO);
     }
 }
