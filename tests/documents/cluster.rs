@@ -3,6 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Command};
 
 use serde_json::Value;
+use zeitnot::cli::import::yaml;
 use zeitnot_engine::training::GameWriter;
 
 use super::page;
@@ -72,7 +73,7 @@ fn the_jobs_for_kubernetes_play_and_join_games() {
     assert!(games.contains(POSITIONS[1]));
     let run = |job: &str, indices: std::ops::Range<u64>| {
         let job = job.replace("/games/", &format!("{}/", node.games().display()));
-        let job: Value = serde_saphyr::from_str(&job).unwrap();
+        let job: Value = yaml::parse(&job).unwrap();
         let container = &job["spec"]["template"]["spec"]["containers"][0];
         for index in indices {
             let command = [words(&container["command"]), words(&container["args"])].concat();

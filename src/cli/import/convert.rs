@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use serde_saphyr::{DuplicateKeyPolicy, budget};
 use toml::{Table, Value as Toml};
 
 use zeitnot_wire::lichess::Token;
@@ -13,6 +12,7 @@ use super::{
     rows::{REASONS, ROWS, RULES, Row, SWITCHES, WHOLE},
     tables::{Import, clean, is_alike, word},
     values,
+    yaml::{self, InvalidAt},
 };
 
 /// A converted configuration.
@@ -56,23 +56,9 @@ pub fn convert(yaml: &str, home: &Path, token_file: Option<&Path>) -> Result<Con
     Ok(Converted { text: import.text(token.is_some(), token_file), token, left: import.left })
 }
 
-/// Parses YAML of limited depth and size, aliases included.
-fn parse(yaml: &str) -> Result<Value, String> {
-    let options = serde_saphyr::options! {
-        budget: budget! { max_depth: 16, max_nodes: 20_000, max_aliases: 100, max_documents: 1 },
-        alias_limits: serde_saphyr::alias_limits! {
-            max_total_replayed_events: 10_000,
-            max_replay_stack_depth: 8,
-            max_alias_expansions_per_anchor: 100,
-        },
-        duplicate_keys: DuplicateKeyPolicy::LastWins,
-    };
-    // The parser's messages quote the text, which contains the token.
-    let place = |error: serde_saphyr::Error| match error.location() {
-        Some(at) => format!("invalid YAML at line {}", at.line()),
-        None => "invalid YAML".to_owned(),
-    };
-    let theirs: Value = serde_saphyr::from_str_with_options(yaml, options).map_err(place)?;
+/// Parses a configuration of theirs.
+fn parse(text: &str) -> Result<Value, String> {
+    let theirs = yaml::parse(text).map_err(|InvalidAt(line)| format!("invalid YAML at line {line}"))?;
     if theirs.get("engine").is_some() || theirs.get("challenge").is_some() {
         Ok(theirs)
     } else {

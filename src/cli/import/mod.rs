@@ -1,7 +1,7 @@
 //! `zeitnot import-lichess-bot`: converts a configuration of lichess-bot.
 //!
-//! `rows` is the table of keys, `values` converts single values, `matchmaking` that table, `convert` the whole.
-//! `tables` holds both configurations meanwhile.
+//! `yaml` parses it, `rows` is the table of keys, `values` converts single values, `matchmaking` that table, `convert`
+//! the whole. `tables` holds both configurations meanwhile.
 
 use std::{
     fs::{File, OpenOptions},
@@ -18,6 +18,7 @@ mod matchmaking;
 pub mod rows;
 mod tables;
 mod values;
+pub mod yaml;
 
 pub use convert::{Converted, convert};
 
