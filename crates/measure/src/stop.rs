@@ -40,7 +40,7 @@ fn listen(flag: Arc<StopFlag>) -> std::io::Result<()> {
     let waiting = async move {
         next().await;
         flag.stop();
-        eprintln!("ending with what is there; once more to end at once");
+        eprintln!("ending after this row; press Ctrl-C again to end now");
         next().await;
         process::exit(INTERRUPTED)
     };
