@@ -134,6 +134,8 @@ async fn no_fault_of_the_server_loses_a_game_or_says_more_than_a_line() {
         let url = if fault == Fault::WrongPassword { url } else { redis.url() };
         let program = program(arena.folder.path(), &arena.url(By::Tcp), &url);
         let longest = play(arena.join(By::Tcp, "script").await, &mut redis, fault).await;
+        // The game may end before the fault is noticed.
+        program.tells(word).await;
         let warnings = program.warnings();
         let (_, told) = program.stop().await;
         println!("{fault:?}: longest move before and after: {longest:?}");
