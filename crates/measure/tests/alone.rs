@@ -100,11 +100,14 @@ fn ctrl_c_ends_a_measurement_with_what_is_there() {
         io::{BufRead, BufReader, Read},
         process::Stdio,
     };
+
+    use zeitnot_testing::send_signal;
+
     let arguments = ["spectators", "--games", "1", "--spectators", "1", "--seconds", "600"];
     let mut child = measure(&arguments).stdout(Stdio::piped()).spawn().unwrap();
     let (mut told, mut lines) = (String::new(), BufReader::new(child.stdout.take().unwrap()));
     lines.read_line(&mut told).unwrap();
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    send_signal("INT", child.id());
     lines.read_to_string(&mut told).unwrap();
     assert_eq!(told, "1 spectators of one of 1 games\nstopped before the first frame\n");
     assert!(child.wait().unwrap().success());
