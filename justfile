@@ -28,6 +28,11 @@ bench:
 bench-check:
     scripts/bench_check
 
+# Measures moves in time, overhead, attacks, spectators: `just measure deadline --quick`
+measure *ARGS:
+    cargo build --release
+    cargo run --release --package zeitnot-measure -- {{ARGS}}
+
 # Tests that take minutes, in a release build
 soak *ARGS:
     scripts/soak {{ARGS}}
