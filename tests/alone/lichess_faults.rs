@@ -116,7 +116,7 @@ fn warned(program: &Program, most: usize, of: &[&str]) {
 
 #[test(limit = LONG)]
 async fn refused_moves_and_lost_answers_cost_no_game() {
-    let faults = Faults { refused: vec![(14, 429), (2, 503)], lost: Some(5), ..Faults::default() };
+    let faults = Faults { refused: vec![(14, 429), (4, 503)], lost: Some(5), ..Faults::default() };
     let hurry = HURRY.replace("300ms", "60ms");
     let (games, program) = Match::with(GAMES / 2, &hurry, faults).await;
     // Of about six moves a game whose answer is lost, the stream tells in time; on a busy machine nearly always.

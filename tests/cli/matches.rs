@@ -304,7 +304,7 @@ fn installed_engines_play() {
         if !has_engine(engine.split(' ').next().unwrap()) {
             continue;
         }
-        let output = play(folder.path(), [engine, "zeitnot depth=1"], "--games 2 --tc 20+1 --longest 4");
+        let output = play(folder.path(), [engine, "zeitnot depth=1"], "--games 2 --tc 5+0.1 --longest 4");
         let told = told(&output);
         assert!(row(told, "illegal moves").starts_with("0 of"), "{told}");
         assert!(row(told, "crashes").starts_with("0 of"), "{told}");

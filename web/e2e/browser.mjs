@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { LONG_MS } from './arena.mjs';
 
 export const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const LONG_MS = 30_000;
 
 export const launch = () => chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', ...(process.env.DIST ? ['--disable-features=LocalNetworkAccessChecks'] : [])] });
 
