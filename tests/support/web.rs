@@ -47,9 +47,20 @@ pub async fn with_page_in(storage: Storage, settings: &str) -> (TestArena, Brows
 }
 
 impl Browser {
+    /// Each request over a connection of its own.
     pub fn new(address: SocketAddr) -> Browser {
+        Browser::keeping(0, address)
+    }
+
+    /// One that asks as often as it likes: it keeps its connection, and so uses up no ration of them.
+    pub fn lasting(address: SocketAddr) -> Browser {
+        Browser::keeping(1, address)
+    }
+
+    fn keeping(connections: usize, address: SocketAddr) -> Browser {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Browser { address, client: Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap() }
+        let client = Client::builder().no_proxy().pool_max_idle_per_host(connections);
+        Browser { address, client: client.build().unwrap() }
     }
 
     pub async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Response {
