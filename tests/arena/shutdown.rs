@@ -2,7 +2,10 @@
 
 use tokio::runtime::Handle;
 
-use crate::support::arena::{By, TestArena, record_files};
+use crate::support::{
+    arena::{By, TestArena, record_files},
+    log::Log,
+};
 
 #[test]
 async fn a_stop_amid_a_game_leaves_a_pgn_and_no_task() {
@@ -51,4 +54,15 @@ async fn a_stop_without_a_game_leaves_no_file() {
     assert_eq!(summary.tournaments[0].pgn, None);
     assert_eq!(record_files(folder.path()).count(), 0);
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+}
+
+#[test]
+async fn a_game_that_a_stop_broke_off_is_not_told_as_over() {
+    let arena = TestArena::start("").await;
+    let mut board = arena.game().await;
+    board.play("e2-e4").await;
+    let (_, folder) = arena.stop().await;
+    let log = Log::capture();
+    TestArena::tournament(folder, "", "").await.stop().await;
+    assert_eq!(log.count("class goes on: games over: 0, broken off: 1"), 1, "{}", log.text());
 }

@@ -28,20 +28,17 @@ pub(crate) struct Opening {
 #[derive(Clone, Debug)]
 pub(crate) struct Opened {
     pub(crate) history: History,
-    /// Ids of its games that ran when the last arena was killed, and are broken off now.
-    pub(crate) interrupted: Vec<String>,
     /// Players that it has refused, the latest last.
     pub(crate) refusals: Vec<RefusalRecord>,
 }
 
 impl Opening {
     /// Opens the tournament, within an exclusive transaction; `None`: another arena runs it. Games that arenas which
-    /// are gone have left running join those that were interrupted.
+    /// are gone have left running are broken off.
     pub(super) async fn open(
         &self,
         (location, connection): (&DatabaseLocation, &mut AnyConnection),
         run: Run,
-        interrupted: &mut Vec<String>,
     ) -> Result<Option<Opened>, DatabaseError> {
         let Opening { name, kind, time_control, format, created } = self;
         let unfinished = read::latest(connection, name).await?.filter(|latest| latest.is_unfinished());
@@ -50,7 +47,7 @@ impl Opening {
         {
             return Ok(None);
         }
-        interrupted.extend(write::break_off(location, connection, run).await?);
+        write::break_off(location, connection, run).await?;
         let mut tournament = match unfinished.filter(|it| created.is_none() && it.kind == *kind) {
             Some(tournament) => tournament,
             None => {
@@ -65,9 +62,7 @@ impl Opening {
         write::write_format(connection, tournament.id, format).await?;
         tournament.format = format.clone();
         let history = read::history(connection, tournament).await?;
-        let games = history.games.iter().map(|game| game.header.id.to_string());
-        let broken_off = games.filter(|game| interrupted.contains(game)).collect();
         let refusals = read::refusals(connection, Some(history.tournament.id)).await?;
-        Ok(Some(Opened { history, interrupted: broken_off, refusals }))
+        Ok(Some(Opened { history, refusals }))
     }
 }

@@ -78,9 +78,9 @@ async fn history(location: &DatabaseLocation) -> History {
 /// An arena with a tournament of two players and a game that ran when it ended.
 async fn interrupted(location: &DatabaseLocation) -> TournamentId {
     let (database, writer) = Database::open(location.clone()).await.unwrap();
-    let Opened { history, interrupted, .. } = database.open_tournament(opening("class")).await.unwrap();
+    let history = database.open_tournament(opening("class")).await.unwrap().history;
     let id = history.tournament.id;
-    assert!(history.steps().is_empty() && interrupted.is_empty());
+    assert!(history.steps().is_empty() && history.games.is_empty());
     database.note(vec![seated(id, 0, "alice"), seated(id, 1, "bob")]);
     database.note(vec![game("a", id, &["e2e4"], None)]);
     database.commit(vec![game("a", id, &["e2e4", "e7e5"], Some(2))]).await;
@@ -94,15 +94,15 @@ async fn a_tournament_goes_on_and_its_running_game_is_broken_off(storage: Storag
     let location = storage.location();
     let id = interrupted(&location).await;
     let (database, writer) = Database::open(location.clone()).await.unwrap();
-    let Opened { history, interrupted, .. } = database.open_tournament(opening("class")).await.unwrap();
+    let history = database.open_tournament(opening("class")).await.unwrap().history;
     assert_eq!((history.tournament.id, history.tournament.edition, history.next_place()), (id, 1, 3));
-    assert_eq!(interrupted, ["b"]);
     let alice = Fact::Seated { player: name("alice"), seat: 0, holder: Origin::read("10.0.0.1") };
     assert!(matches!(history.steps()[0], Step::Fact(fact) if *fact == alice));
     assert!(matches!(history.steps()[2], Step::Result(header, ..) if &*header.id == "a"));
     let [over, broken] = history.games.as_slice() else { panic!("{:?}", history.games) };
     let Change::Game(expected) = game("a", id, &["e2e4", "e7e5"], Some(2)) else { unreachable!() };
     assert_eq!(over, &expected);
+    assert_eq!(&*broken.header.id, "b");
     let end = broken.end.as_ref().unwrap();
     assert_eq!((end.result, end.termination.as_str(), end.place), (None, "unterminated", None));
     assert_eq!(broken.moves.iter().count(), 1);

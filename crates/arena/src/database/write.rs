@@ -1,7 +1,5 @@
 //! SQL of each change.
 
-use std::collections::BTreeSet;
-
 use sqlx::{AnyConnection, Result, Row, query};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use zeitnot_rules::{ByColor, GameKind, GameResult, TimeControl};
@@ -290,24 +288,20 @@ pub(super) async fn write_format(
     update.bind(tie_breaks.join(" ")).bind(tournament).execute(connection).await.map(drop)
 }
 
-/// Breaks off the running games of arenas that are gone, within an exclusive transaction, and returns their ids.
+/// Breaks off the running games of arenas that are gone, within an exclusive transaction.
 pub(super) async fn break_off(
     location: &DatabaseLocation,
     connection: &mut AnyConnection,
     run: Run,
-) -> Result<Vec<String>, DatabaseError> {
-    let games = query("SELECT id, COALESCE(run, 0) AS run FROM game WHERE result IS NULL");
-    let games = games.fetch_all(&mut *connection).await?;
+) -> Result<(), DatabaseError> {
+    let owners = query("SELECT DISTINCT COALESCE(run, 0) AS run FROM game WHERE result IS NULL");
+    let owners = owners.fetch_all(&mut *connection).await?;
     let alive = ownership::alive(location, connection, run).await?;
-    let (mut broken_off, mut gone) = (Vec::new(), BTreeSet::new());
-    for game in games {
-        let owner: i64 = game.try_get("run")?;
-        if !alive.contains(&owner) {
-            broken_off.push(game.try_get("id")?);
-            gone.insert(owner);
+    for owner in owners {
+        let owner: i64 = owner.try_get("run")?;
+        if alive.contains(&owner) {
+            continue;
         }
-    }
-    for owner in gone {
         let update = query(
             "UPDATE game SET ended = $1, result = '*', reason = 'The arena was interrupted',
                              termination = 'unterminated'
@@ -316,5 +310,5 @@ pub(super) async fn break_off(
         let now = moment(OffsetDateTime::now_utc());
         update.bind(now).bind(owner).execute(&mut *connection).await?;
     }
-    Ok(broken_off)
+    Ok(())
 }

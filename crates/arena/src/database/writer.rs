@@ -63,8 +63,6 @@ pub(super) struct Writer {
     connection: Option<AnyConnection>,
     _lock: Option<Lock>,
     requests: mpsc::Receiver<Request>,
-    /// Games that arenas which are gone have left running.
-    interrupted: Vec<String>,
     /// Changes that are not on the disk yet: the latest of each row.
     kept: BTreeMap<Key, Change>,
     /// Subjects of this arena, with their names for messages.
@@ -105,10 +103,10 @@ impl Writer {
         let begin = async {
             ownership::claim(&location, &mut connection, run).await?;
             ownership::begin_exclusive(&location, &mut connection).await?;
-            let interrupted = write::break_off(&location, &mut connection, run).await;
-            ownership::finish(&mut connection, interrupted).await
+            let broken_off = write::break_off(&location, &mut connection, run).await;
+            ownership::finish(&mut connection, broken_off).await
         };
-        let interrupted = within(location.max_history(), begin).await?;
+        within(location.max_history(), begin).await?;
         let pulse = location.max_answer().map(|_| Instant::now() + PULSE);
         Ok(Writer {
             location,
@@ -116,7 +114,6 @@ impl Writer {
             connection: Some(connection),
             _lock: lock,
             requests,
-            interrupted,
             kept: BTreeMap::new(),
             owned: BTreeMap::new(),
             foreign: BTreeSet::new(),
@@ -359,7 +356,7 @@ impl Writer {
         let location = &self.location;
         let open = async {
             ownership::begin_exclusive(location, connection).await?;
-            let opened = opening.open((location, connection), self.run, &mut self.interrupted).await;
+            let opened = opening.open((location, connection), self.run).await;
             ownership::finish(connection, opened).await
         };
         let opened = within(location.max_history(), open).await;

@@ -14,7 +14,7 @@ use super::{
     settings::{Access, Settings},
 };
 use crate::{
-    database::{Database, Opened, Opening, SettingsText, TournamentId},
+    database::{Database, GameState, Opened, Opening, SettingsText, TournamentId},
     error::ArenaError,
     jobs::Handle,
     keys::Keys,
@@ -161,10 +161,11 @@ async fn take_up(
     let (name, time_control, format) = (name.clone(), *time, config.format());
     let opening = Opening { name: name.clone(), kind: GameKind::Chess, time_control, format, created };
     let opened = database.open_tournament(opening).await?;
-    let ended = opened.history.games.iter().filter(|game| game.end.is_some()).count();
-    let again = opened.interrupted.len();
-    if ended + again > 0 {
-        tracing::info!("{name} goes on: games over: {ended}, games that are played again: {again}");
+    let games = &opened.history.games;
+    if !games.is_empty() {
+        let has_result = |game: &&GameState| game.end.as_ref().is_some_and(|end| end.result.is_some());
+        let over = games.iter().filter(has_result).count();
+        tracing::info!("{name} goes on: games over: {over}, broken off: {}", games.len() - over);
     }
     Ok(opened)
 }
