@@ -50,28 +50,28 @@ export async function aSwissOfSixBotsIsMadeAndFinished({ browser }) {
     await form.locator('[name=pause]').fill('0');
   });
   // The pairings wait for nobody, and the games for all.
-  const patience = { pairing_interval: '50ms', ack_timeout: '100s' };
+  const patience = { pairing_interval: '50ms', ack_timeout: '300s' };
   assert.equal((await arena.change('PATCH', `tournaments/${TOURNAMENT}`, patience)).status, 200);
   arena.startBots(TCP, 'tcp');
   arena.startBots(WEBSOCKET, 'websocket');
   arena.startAccounts();
   for (const name of ALL) await row(page, name).waitFor();
-  // However slow the browser is, the first round is not over before it has shown all pairings.
+  // However slow the browser is, the first round is not over before it has shown all pairings and has been paused.
   arena.hold('alice');
   await page.getByRole('button', { name: 'Start with the 6 who are here' }).click();
   await state(page, 'running');
 
   await until('all are paired', async () => (await page.locator('.rounds li').count()) === ALL.length / 2);
-  arena.letGo('alice');
-  await until('all have begun', async () => (await tournament(arena)).pairings.every(({ game }) => game !== null));
+  const begun = async () => (await tournament(arena)).pairings.filter(({ game }) => game !== null);
+  await until('all others have begun', async () => (await begun()).length === ALL.length / 2 - 1);
   await page.getByRole('button', { name: 'Pause' }).click();
   await state(page, 'paused');
-  const isOver = ({ result }) => result !== null;
-  await until('the round is over', async () => (await tournament(arena)).pairings.every(isOver));
+  arena.letGo('alice');
+  await until('all others are over', async () => (await begun()).every(({ result }) => result !== null));
 
   // A result is corrected while the others wait.
-  const { pairings, ...before } = await tournament(arena);
-  const { white, black, result, game } = pairings.at(-1);
+  const before = await tournament(arena);
+  const { white, black, result, game } = before.pairings.findLast(({ result }) => result !== null);
   await page.getByRole('button', { name: `Correct the result of ${white} against ${black}` }).click();
   await page.locator('dialog [name=result]').selectOption(result === '1-0' ? '0-1' : '1-0');
   await page.locator('dialog [name=note]').fill(NOTE);
