@@ -15,8 +15,9 @@ const VARIANTS: &str =
     "standard chess960 crazyhouse antichess atomic horde kingOfTheHill racingKings threeCheck";
 
 fn program(url: &str, name: &str, folder: &Path) -> Program {
-    // So little of the clock is used that the machine may stall for seconds.
-    let tables = "[engine]\nhash_mib = 16\n[engine.limits]\nmove_time = '50ms'\n[bot]\nmax_games = 16\n[cache]\nfile = ''\n";
+    // Searches leave most of the clock, so that a machine that stalls for seconds costs no game.
+    let tables = "[engine]\nhash_mib = 16\n[engine.limits]\nmove_time = '50ms'\n\
+                  [bot]\nmax_games = 16\n[cache]\nfile = ''\n";
     let settings = "concurrency = 16\n[server.challenge.bot]\ntime_controls = ['ultraBullet', 'bullet']\nmin_base = '1s'\n";
     Program::with(tables, folder, url, &format!("lip_{name}"), settings)
 }

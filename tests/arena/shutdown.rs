@@ -57,7 +57,7 @@ async fn a_stop_without_a_game_leaves_no_file() {
 }
 
 #[test]
-async fn a_game_that_a_stop_broke_off_is_not_told_as_over() {
+async fn a_game_broken_off_by_a_stop_does_not_count_as_over() {
     let arena = TestArena::start("").await;
     let mut board = arena.game().await;
     board.play("e2-e4").await;

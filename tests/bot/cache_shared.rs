@@ -266,8 +266,8 @@ async fn the_password_may_be_in_a_file_and_the_user_may_have_few_rights() {
     let (first, second) = (connected(&config).await, connected(&config).await);
     keep(&first, 1);
     until("the other finds it", async || look_up(&second, 1).await.is_some()).await;
-    // The reply may come after the entry has been read.
-    until("the first is told", async || told(&first, "stored") == 1).await;
+    // The other may read the entry before the server's reply to its writer arrives.
+    until("the write is counted", async || told(&first, "stored") == 1).await;
 }
 
 /// Makes an authority, and starts a server with a certificate of it. Returns its URL; `ca.pem` is the authority.

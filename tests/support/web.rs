@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use futures_util::{SinkExt, StreamExt};
-use reqwest::{Client, Method, Response};
+use reqwest::{Client, ClientBuilder, Method, Response};
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
@@ -47,20 +47,19 @@ pub async fn with_page_in(storage: Storage, settings: &str) -> (TestArena, Brows
 }
 
 impl Browser {
-    /// Each request over a connection of its own.
+    /// Opens a connection for each request.
     pub fn new(address: SocketAddr) -> Browser {
-        Browser::keeping(0, address)
+        Browser::with(address, Client::builder().pool_max_idle_per_host(0))
     }
 
-    /// One that asks as often as it likes: it keeps its connection, and so uses up no ration of them.
-    pub fn lasting(address: SocketAddr) -> Browser {
-        Browser::keeping(1, address)
+    /// Keeps its connection, so that many requests stay below a limit of connections.
+    pub fn keep_alive(address: SocketAddr) -> Browser {
+        Browser::with(address, Client::builder())
     }
 
-    fn keeping(connections: usize, address: SocketAddr) -> Browser {
+    fn with(address: SocketAddr, client: ClientBuilder) -> Browser {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().no_proxy().pool_max_idle_per_host(connections);
-        Browser { address, client: client.build().unwrap() }
+        Browser { address, client: client.no_proxy().build().unwrap() }
     }
 
     pub async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Response {

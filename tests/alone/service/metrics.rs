@@ -21,7 +21,7 @@ const LISTEN: &str = "[metrics]\nlisten = '127.0.0.1:0'\n";
 async fn port(program: &Program) -> Browser {
     let line = program.tells("metrics: http://").await;
     let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap();
-    Browser::lasting(address.parse().unwrap())
+    Browser::keep_alive(address.parse().unwrap())
 }
 
 async fn metrics(port: &Browser) -> String {

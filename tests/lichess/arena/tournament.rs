@@ -23,7 +23,7 @@ async fn hourly(settings: &str) -> Lichess {
 
 #[test(workers = 2)]
 async fn free_players_are_paired_until_the_end() {
-    // Games of antichess are short: on a busy machine, too, one ends in time.
+    // Games of antichess are short, so that one ends before the tournament even on a busy machine.
     let settings = "time = '20+0.1'\nvariant = 'antichess'\nlasts = '8s'\nstarts_in = '1s'\n\
                     password = 'hush'\nberserk = true\n";
     let lichess = hourly(settings).await;

@@ -33,8 +33,8 @@ pub(crate) struct Opened {
 }
 
 impl Opening {
-    /// Opens the tournament, within an exclusive transaction; `None`: another arena runs it. Games that arenas which
-    /// are gone have left running are broken off.
+    /// Opens the tournament, within an exclusive transaction; `None`: another arena runs it. Breaks off running games of
+    /// arenas that are gone.
     pub(super) async fn open(
         &self,
         (location, connection): (&DatabaseLocation, &mut AnyConnection),

@@ -299,6 +299,7 @@ pub(super) async fn break_off(
     let alive = ownership::alive(location, connection, run).await?;
     for owner in owners {
         let owner: i64 = owner.try_get("run")?;
+        // Its arena still plays them.
         if alive.contains(&owner) {
             continue;
         }
