@@ -1,8 +1,10 @@
 //! Games and tournaments as spectators see them.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use futures_util::SinkExt;
 use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::Message;
 use zeitnot_testing::until;
 
 use crate::support::{
@@ -105,4 +107,44 @@ async fn mistakes_on_the_socket_are_answered_and_the_connection_lives_on() {
     assert_eq!(client.next().await.unwrap(), json!({"type": "pong", "ping": 7}));
     tokio::time::timeout(Duration::from_secs(60), arena.stop()).await.unwrap();
     assert_eq!(client.next().await, None);
+}
+
+#[test]
+async fn a_list_is_sent_again_to_those_who_may_lack_some_of_it() {
+    let (arena, browser) = with_page("").await;
+    let mut client = browser.live().await;
+    let mut answers = async |messages: &[&str]| {
+        for message in messages {
+            client.send(message).await;
+        }
+        client.send(r#"{"ping":1}"#).await;
+        let mut kinds = Vec::new();
+        loop {
+            let answer = client.next().await.unwrap();
+            if answer["type"] == "pong" {
+                return kinds;
+            }
+            kinds.push(answer["type"].as_str().unwrap().to_owned());
+        }
+    };
+    let watch = r#"{"watch":"games"}"#;
+    assert_eq!(answers(&[watch, watch, watch]).await, ["games"]);
+    assert_eq!(answers(&[watch]).await, [""; 0]);
+    assert_eq!(answers(&[r#"{"unwatch":"games"}"#, watch]).await, ["games"]);
+    arena.stop().await;
+}
+
+#[test]
+async fn pings_of_a_socket_are_rationed() {
+    let (arena, browser) = with_page("").await;
+    let mut client = browser.live().await;
+    let since = Instant::now();
+    for _ in 0..50 {
+        client.0.send(Message::Ping(Default::default())).await.unwrap();
+    }
+    client.send(r#"{"ping":1}"#).await;
+    client.expect("pong").await;
+    // Beyond forty, ten a second.
+    assert!(since.elapsed() >= Duration::from_secs(1), "{:?}", since.elapsed());
+    arena.stop().await;
 }

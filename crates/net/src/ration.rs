@@ -43,8 +43,13 @@ impl Ration {
     /// Takes one, of those to come if none is left; then returns when it is due.
     pub fn spend(&mut self) -> Option<Instant> {
         let due = self.due();
-        self.spent_until = self.spent_until.max(Instant::now()) + self.rate.interval;
+        self.charge(1);
         due
+    }
+
+    /// Takes that many, of those to come if too few are left.
+    pub fn charge(&mut self, cost: u32) {
+        self.spent_until = self.spent_until.max(Instant::now()) + self.rate.interval * cost;
     }
 
     /// Gives one back.
@@ -85,7 +90,9 @@ mod tests {
         let after = |intervals: u32| Some(Instant::now() + intervals * RATE.interval);
         assert_eq!([(); 5].map(|()| ration.spend()), [None, None, None, after(1), after(2)]);
         assert_eq!(ration.due(), after(3));
-        (0..3).for_each(|_| ration.refund());
+        ration.charge(2);
+        assert_eq!(ration.due(), after(5));
+        (0..5).for_each(|_| ration.refund());
         assert_eq!(ration.due(), None);
         assert!(ration.take() && !ration.take());
     }

@@ -46,6 +46,8 @@ pub(crate) struct Hub {
     tournaments: BTreeMap<String, TournamentEntry>,
     bot: Option<BotView>,
     subscribers: Subscribers,
+    /// Version of the list of games. Changes that its watchers are told of one by one leave it as it is.
+    list_version: u64,
     /// Number of subscribers, for whoever waits for the last one to leave.
     count: watch::Sender<usize>,
     ticks: u64,
@@ -98,6 +100,7 @@ impl Hub {
                 if is_new && is_listed {
                     self.broadcast(&[&Topic::Games], || LiveMessage::Begin { game: summary });
                 }
+                self.list_version += u64::from(!is_new && is_listed);
                 // Watchers of all games see a gap and watch again.
                 self.tell_whole(&Topic::Game(id));
             }
@@ -241,23 +244,36 @@ impl Hub {
         self.count.send_replace(self.subscribers.count());
     }
 
-    /// Shows a subject to a subscriber: at once as a whole, and then each change.
-    pub(crate) fn watch(&mut self, id: SubscriberId, topic: Topic) {
+    /// Shows a subject to a subscriber: at once as a whole, and then each change. Returns the bytes of the answer. A
+    /// list of games that the subscriber has is not sent again.
+    pub(crate) fn watch(&mut self, id: SubscriberId, topic: Topic) -> usize {
+        if topic == Topic::Games && self.subscribers.has_list(id, self.list_version) {
+            return 0;
+        }
         let Some(whole) = self.whole(&topic) else {
             let error = match topic {
                 Topic::Tournament(name) => format!("there is no tournament {}", printable(&name, MAX_SHOWN)),
                 Topic::Game(game) => format!("there is no game {}", printable(&game, MAX_SHOWN)),
                 Topic::Bot => "this page shows no bot".to_owned(),
-                Topic::Games => return,
+                Topic::Games => return 0,
             };
-            return self.subscribers.send(id, None, &print(&LiveMessage::Error { error }));
+            return self.tell(id, None, &LiveMessage::Error { error });
         };
-        if self.subscribers.watch(id, topic.clone()) {
-            self.subscribers.send(id, Some(&topic), &print(&whole));
-        } else {
+        if !self.subscribers.watch(id, topic.clone()) {
             let error = "you watch too much at once: unwatch something first".to_owned();
-            self.subscribers.send(id, None, &print(&LiveMessage::Error { error }));
+            return self.tell(id, None, &LiveMessage::Error { error });
         }
+        if topic == Topic::Games {
+            self.subscribers.note_list(id, self.list_version);
+        }
+        self.tell(id, Some(&topic), &whole)
+    }
+
+    /// Sends a message to one; returns its bytes.
+    fn tell(&mut self, id: SubscriberId, topic: Option<&Topic>, message: &LiveMessage) -> usize {
+        let message = print(message);
+        self.subscribers.send(id, topic, &message);
+        message.len()
     }
 
     pub(crate) fn unwatch(&mut self, id: SubscriberId, topic: &Topic) {

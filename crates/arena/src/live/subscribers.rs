@@ -18,6 +18,8 @@ struct Subscriber {
     queue: mpsc::Sender<Utf8Bytes>,
     /// Subjects, each with whether a message about it was left out.
     topics: BTreeMap<Topic, bool>,
+    /// Version of the list of games that it got.
+    list: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -31,7 +33,7 @@ impl Subscribers {
     pub(super) fn add(&mut self, queue: mpsc::Sender<Utf8Bytes>) -> SubscriberId {
         self.last += 1;
         let id = SubscriberId(self.last);
-        self.all.insert(id, Subscriber { queue, topics: BTreeMap::new() });
+        self.all.insert(id, Subscriber { queue, topics: BTreeMap::new(), list: None });
         id
     }
 
@@ -69,6 +71,20 @@ impl Subscribers {
         if let Some(subscriber) = self.all.get_mut(&id) {
             subscriber.topics.remove(topic);
             self.forget(topic, id);
+        }
+    }
+
+    /// Returns whether a subscriber watches the list of games, and has this version of it and each change since.
+    pub(super) fn has_list(&self, id: SubscriberId, version: u64) -> bool {
+        self.all.get(&id).is_some_and(|subscriber| {
+            subscriber.list == Some(version) && subscriber.topics.get(&Topic::Games) == Some(&false)
+        })
+    }
+
+    /// Notes which version of the list of games a subscriber got.
+    pub(super) fn note_list(&mut self, id: SubscriberId, version: u64) {
+        if let Some(subscriber) = self.all.get_mut(&id) {
+            subscriber.list = Some(version);
         }
     }
 

@@ -245,6 +245,32 @@ async fn thoughts_come_at_a_bounded_rate_and_stay_with_their_moves() {
 }
 
 #[test(start_paused = true)]
+async fn the_list_is_sent_again_after_a_change_that_was_not_told() {
+    let mut bench = Bench::new();
+    let mut lists = bench.spectator(4, Topic::Games);
+    let mut played = bench.begin("g");
+    played.play("e4");
+    bench.settle();
+    let kinds = |heard: Vec<LiveMessage>| -> Vec<_> {
+        heard.iter().map(|message| matches!(message, LiveMessage::Games { .. })).collect()
+    };
+    assert_eq!(kinds(lists.heard()), [true, false, false]);
+    assert_eq!(bench.hub.watch(lists.id, Topic::Games), 0);
+    // A takeback.
+    played.live.changed(&played.referee, Instant::now());
+    bench.settle();
+    assert!(bench.hub.watch(lists.id, Topic::Games) > 100);
+    assert_eq!(kinds(lists.heard()), [true]);
+    for san in ["e5", "d4", "d5", "Nf3", "Nf6"] {
+        played.play(san);
+    }
+    bench.settle();
+    assert_eq!(lists.heard().len(), 4, "there was no room for more");
+    assert!(bench.hub.watch(lists.id, Topic::Games) > 100);
+    assert_eq!(kinds(lists.heard()), [true]);
+}
+
+#[test(start_paused = true)]
 async fn what_does_not_exist_cannot_be_watched_and_not_too_much_at_once() {
     let mut bench = Bench::new();
     let mut nobody = bench.spectator(512, game("g"));

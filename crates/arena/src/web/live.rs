@@ -33,8 +33,10 @@ use crate::live::{
 const QUEUE: usize = 128;
 /// Bytes of a client's message.
 const MAX_REQUEST: usize = 1024;
-/// Messages of a client.
+/// Messages of a client, pings too.
 const REQUESTS: Rate = Rate { burst: 40, interval: Duration::from_millis(100) };
+/// Bytes of an answer that count as one message more.
+const ANSWER: usize = 8 * 1024;
 /// Interval of pings, and the silence after which a client is gone.
 const PING: Duration = Duration::from_secs(30);
 const SILENCE: Duration = Duration::from_secs(90);
@@ -51,8 +53,8 @@ pub(super) fn routes() -> OpenApiRouter<WebState> {
 #[utoipa::path(get, path = "/api/live",
     responses((status = 101, description = "WebSocket"), (status = 426, body = ErrorBody)))]
 async fn live(State(web): State<WebState>, peer: Peer, upgrade: Upgrade) -> Response {
-    let tasks = web.tasks.clone();
-    upgrade.serve(&tasks, move |socket| serve(socket, web, peer))
+    let sockets = web.sockets.clone();
+    upgrade.serve(&sockets, move |socket| serve(socket, web, peer))
 }
 
 async fn serve(socket: Socket, web: WebState, peer: Peer) {
@@ -109,22 +111,20 @@ impl Client {
                 sleep_until(due).await;
             }
             let Ok(Some(Ok(message))) = timeout(SILENCE, stream.next()).await else { return };
-            match message {
-                Message::Text(text) => {
-                    ration.spend();
-                    self.obey(&text).await;
-                }
+            let answer = match message {
+                Message::Text(text) => self.obey(&text).await,
                 Message::Binary(_) => {
-                    ration.spend();
-                    self.say(&LiveMessage::Error { error: "send text, not binary frames".into() });
+                    self.say(&LiveMessage::Error { error: "send text, not binary frames".into() })
                 }
                 Message::Close(_) => return,
-                Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
-            }
+                Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => 0,
+            };
+            ration.charge(cost(answer));
         }
     }
 
-    async fn obey(&self, text: &str) {
+    /// Does what a message says; returns the bytes of the answer.
+    async fn obey(&self, text: &str) -> usize {
         if text.len() > MAX_REQUEST {
             let error = format!("a message is {MAX_REQUEST} bytes long at most");
             return self.say(&LiveMessage::Error { error });
@@ -132,7 +132,10 @@ impl Client {
         let id = self.id;
         match serde_json::from_str::<LiveRequest>(text) {
             Ok(LiveRequest::Watch(topic)) => self.watch(topic).await,
-            Ok(LiveRequest::Unwatch(topic)) => self.web.hub.send(move |hub| hub.unwatch(id, &topic)).await,
+            Ok(LiveRequest::Unwatch(topic)) => {
+                self.web.hub.send(move |hub| hub.unwatch(id, &topic)).await;
+                0
+            }
             Ok(LiveRequest::Ping(ping)) => self.say(&LiveMessage::Pong { ping }),
             Err(error) => {
                 self.say(&LiveMessage::Error { error: format!("cannot read the message: {error}") })
@@ -140,15 +143,16 @@ impl Client {
         }
     }
 
-    /// Watches a subject. A game that only the database has is shown, and nothing will happen to it.
-    async fn watch(&self, topic: Topic) {
+    /// Watches a subject; returns the bytes of the answer. A game that only the database has is shown, and nothing will
+    /// happen to it.
+    async fn watch(&self, topic: Topic) -> usize {
         if let Topic::Game(game) = &topic
             && let Some(game) = self.stored(game).await
         {
             return self.say(&LiveMessage::Game { game });
         }
         let id = self.id;
-        self.web.hub.send(move |hub| hub.watch(id, topic)).await;
+        self.web.hub.call(move |hub| hub.watch(id, topic)).await.unwrap_or_default()
     }
 
     async fn stored(&self, id: &str) -> Option<Game> {
@@ -160,8 +164,38 @@ impl Client {
         timeout(LOOK_UP, find).await.ok()?
     }
 
-    /// Answers, if there is room: whoever reads nothing needs no answers.
-    fn say(&self, message: &LiveMessage) {
-        let _ = self.own.try_send(print(message));
+    /// Answers, if there is room: whoever reads nothing needs no answers. Returns the bytes of the answer.
+    fn say(&self, message: &LiveMessage) -> usize {
+        let message = print(message);
+        let length = message.len();
+        let _ = self.own.try_send(message);
+        length
+    }
+}
+
+/// Messages that one with an answer of so many bytes counts for.
+fn cost(answer: usize) -> u32 {
+    u32::try_from(answer / ANSWER).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[test(start_paused = true)]
+    async fn a_message_is_charged_for_its_answer() {
+        let messages_in_a_minute = |answer: usize| {
+            let (mut ration, since, mut messages) = (Ration::new(REQUESTS), Instant::now(), 0_u32);
+            while ration.due().is_none_or(|due| due < since + Duration::from_secs(60)) {
+                ration.charge(cost(answer));
+                messages += 1;
+            }
+            messages
+        };
+        assert_eq!(messages_in_a_minute(100), 639);
+        // A full list of games.
+        assert_eq!(messages_in_a_minute(97_000), 54);
     }
 }

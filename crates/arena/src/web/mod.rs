@@ -2,11 +2,13 @@
 //!
 //! ```text
 //!  thread "web": socket ─▶ server (places, rates) ─▶ router (security, limits) ─▶ assets, games, tournaments, live
-//!                                                                     │
-//!  owners of games ─▶ live::feed ─▶ live::hub ◀── jobs, subscriptions ┘
+//!                                                                     │                   │ sockets of seats
+//!  owners of games ─▶ live::feed ─▶ live::hub ◀── jobs, subscriptions ┘                   ▼
+//!                                                              thread "tables": seat ─▶ play::Tables
 //! ```
 //!
-//! All of it runs on a thread of usual priority, apart from the games: no spectator delays a move.
+//! Both are threads of usual priority, apart from the games: no spectator delays a program's move, and no request to
+//! the page a person's.
 
 mod answer;
 mod archive;

@@ -22,7 +22,7 @@ use crate::play::{BadAction, Heard, SeatRef, SeatView, TableNotice};
 
 /// Bytes of a player's message.
 const MAX_REQUEST: usize = 1024;
-/// Messages of a player.
+/// Messages of a player, pings too.
 const REQUESTS: Rate = Rate { burst: 40, interval: Duration::from_millis(100) };
 /// Interval of pings, and the silence after which a player is gone.
 const PING: Duration = Duration::from_secs(30);
@@ -100,15 +100,15 @@ impl Player<'_> {
     /// Does what a message says; `None` if the player is gone.
     async fn hear(&mut self, message: Message, ration: &mut Ration) -> Option<()> {
         self.heard = Instant::now();
+        if let Some(due) = ration.spend() {
+            sleep_until(due).await;
+        }
         let text = match message {
             Message::Text(text) => text,
             Message::Binary(_) => Utf8Bytes::default(),
             Message::Close(_) => return None,
             Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => return Some(()),
         };
-        if let Some(due) = ration.spend() {
-            sleep_until(due).await;
-        }
         match obey(self.web, self.seat, self.heard, &text).await {
             Ok(None) => Some(()),
             Ok(Some(notice)) => self.say(notice.print()).await,

@@ -2,6 +2,7 @@
 
 use std::{
     convert::Infallible,
+    io,
     net::{IpAddr, SocketAddr},
     sync::{Arc, Mutex},
     time::Duration,
@@ -17,7 +18,7 @@ use hyper::body::Incoming;
 use tokio::{
     join,
     net::TcpStream,
-    select,
+    runtime, select,
     sync::{mpsc, watch},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -32,6 +33,7 @@ use super::{
     results::ResultFiles,
     router::router,
     security::Hosts,
+    socket::SocketTasks,
     state::{Peer, WebState},
 };
 use crate::{
@@ -149,68 +151,73 @@ impl Web {
         other: impl Future<Output = ()> + Send + 'static,
         stop: CancellationToken,
     ) {
-        let Web {
-            port,
-            config,
-            token,
-            hub: (hub, jobs),
-            events,
-            bot,
-            database,
-            tournaments,
-            analyst,
-            tables: (tables, actor),
-            spectators,
-            ..
-        } = self;
         // The thread ends with this future, whatever ends it.
         let stop = stop.child_token();
         let _guard = stop.clone().drop_guard();
-        let listener = match port.into_std() {
-            Ok(listener) => listener,
-            Err(error) => return tracing::error!("cannot serve the page: {error}"),
-        };
-        let main = async move {
-            let archive = Archive::new(database.clone());
-            let state = WebState {
-                hub,
-                tables,
-                bot,
-                tournaments,
-                results: database.map(|location| Arc::new(ResultFiles::new(location))),
-                archive: archive.clone(),
-                analyst: Arc::new(analyst),
-                organiser: Organiser::new(token),
-                tasks: TaskTracker::new(),
-                stop: stop.clone(),
-            };
-            let tasks = state.tasks.clone();
-            let limits = PlaceLimits {
-                players: config.max_connections,
-                spectators: config.max_connections,
-                per_address: config.max_connections,
-            };
-            let server = Server {
-                router: router(state, Hosts(config.public)),
-                behind_proxy: config.behind_proxy,
-                requests: Arc::new(Mutex::new(Keyed::new(MAX_COUNTED))),
-                places: Places::new(limits),
-                stop: stop.clone(),
-            };
-            let hub = Hub::new(spectators).run(events, jobs, stop.clone());
-            let served = async { join!(hub, actor.run(stop.clone()), server.run(listener, tasks)) };
-            // What it still has to tell comes too late.
-            join!(served, stop.run_until_cancelled(other));
-            archive.close().await;
-        };
-        let thread = match SideThread::start("web", main).await {
-            Ok(thread) => thread,
-            Err(error) => return tracing::error!("cannot serve the page: {error}"),
-        };
-        if !thread.join().await {
-            tracing::error!("the web server has failed; please report it");
+        match SideThread::start("web", self.serve(other, stop)).await {
+            Ok(thread) if thread.join().await => {}
+            Ok(_) => tracing::error!("the web server has failed; please report it"),
+            Err(error) => tracing::error!("cannot serve the page: {error}"),
         }
     }
+
+    /// Serves until `stop`, in the present runtime.
+    async fn serve(mut self, other: impl Future<Output = ()>, stop: CancellationToken) {
+        let ((hub, jobs), (tables, actor)) = (self.hub, self.tables);
+        let sockets = SocketTasks { runtime: runtime::Handle::current(), tasks: TaskTracker::new() };
+        let (seats, tables_thread) = match start_tables(actor, stop.clone()).await {
+            Ok(started) => started,
+            Err(error) => return tracing::error!("cannot serve the page: {error}"),
+        };
+        let archive = Archive::new(self.database.clone());
+        let state = WebState {
+            hub,
+            tables,
+            bot: self.bot,
+            tournaments: self.tournaments,
+            results: self.database.map(|location| Arc::new(ResultFiles::new(location))),
+            archive: archive.clone(),
+            analyst: Arc::new(self.analyst),
+            organiser: Organiser::new(self.token),
+            sockets: sockets.clone(),
+            seats,
+            stop: stop.clone(),
+        };
+        let limits = PlaceLimits {
+            players: self.config.max_connections,
+            spectators: self.config.max_connections,
+            per_address: self.config.max_connections,
+        };
+        let server = Server {
+            router: router(state, Hosts(self.config.public.take())),
+            behind_proxy: self.config.behind_proxy,
+            requests: Arc::new(Mutex::new(Keyed::new(MAX_COUNTED))),
+            places: Places::new(limits),
+            stop: stop.clone(),
+        };
+        let hub = Hub::new(self.spectators).run(self.events, jobs, stop.clone());
+        let served = async { join!(hub, server.run(self.port, sockets.tasks)) };
+        // What it still has to tell comes too late.
+        join!(served, stop.run_until_cancelled(other));
+        if !tables_thread.join().await {
+            tracing::error!("the tables of the page have failed; please report it");
+        }
+        archive.close().await;
+    }
+}
+
+/// Starts the thread of the tables and of the sockets of their players, which no request to the page delays.
+async fn start_tables(actor: TablesActor, stop: CancellationToken) -> io::Result<(SocketTasks, SideThread)> {
+    let tasks = TaskTracker::new();
+    let seats = tasks.clone();
+    let main = async move {
+        actor.run(stop).await;
+        // The players hear of the end.
+        seats.close();
+        seats.wait().await;
+    };
+    let thread = SideThread::start("tables", main).await?;
+    Ok((SocketTasks { runtime: thread.runtime.clone(), tasks }, thread))
 }
 
 #[derive(Clone, Debug)]
@@ -224,8 +231,8 @@ struct Server {
 
 impl Server {
     /// Takes connections until the stop, and waits for their ends.
-    async fn run(self, listener: std::net::TcpListener, tasks: TaskTracker) {
-        let mut port = match Port::from_std(listener, CONNECTIONS) {
+    async fn run(self, port: Port, tasks: TaskTracker) {
+        let mut port = match port.into_std().and_then(|port| Port::from_std(port, CONNECTIONS)) {
             Ok(port) => port,
             Err(error) => return tracing::error!("cannot serve the page: {error}"),
         };

@@ -1,5 +1,7 @@
 //! WebSockets: a request of hyper's that becomes a socket of tungstenite's.
 
+use std::io;
+
 use axum::{
     body::Body,
     extract::FromRequestParts,
@@ -10,8 +12,9 @@ use axum::{
     },
     response::{IntoResponse, Response},
 };
-use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::upgrade::{OnUpgrade, Parts as Upgraded};
 use hyper_util::rt::TokioIo;
+use tokio::{net::TcpStream, runtime};
 use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{
@@ -24,7 +27,14 @@ use tokio_util::task::TaskTracker;
 use super::answer::ApiError;
 
 /// A WebSocket.
-pub(crate) type Socket = WebSocketStream<TokioIo<Upgraded>>;
+pub(crate) type Socket = WebSocketStream<TcpStream>;
+
+/// Runtime that serves sockets, and their tasks, which outlive the requests.
+#[derive(Clone, Debug)]
+pub(crate) struct SocketTasks {
+    pub(crate) runtime: runtime::Handle,
+    pub(crate) tasks: TaskTracker,
+}
 
 /// Bytes of a message at which the connection is closed; what is too long for the API is answered below that.
 const MAX_MESSAGE: usize = 64 * 1024;
@@ -55,28 +65,28 @@ impl<S: Send + Sync> FromRequestParts<S> for Upgrade {
 }
 
 impl Upgrade {
-    /// Answers the request, and serves the socket in a task of its own.
+    /// Answers the request, and serves the socket in a task of its own, in that runtime.
     pub(crate) fn serve<F>(
         self,
-        tasks: &TaskTracker,
+        sockets: &SocketTasks,
         serve: impl FnOnce(Socket) -> F + Send + 'static,
     ) -> Response
     where
         F: Future<Output = ()> + Send,
     {
-        let Upgrade { accept, pending } = self;
-        tasks.spawn(async move {
-            let config = WebSocketConfig::default()
-                .max_message_size(Some(MAX_MESSAGE))
-                .max_frame_size(Some(MAX_MESSAGE))
-                .read_buffer_size(4 * 1024)
-                .write_buffer_size(0);
-            match pending.await {
-                Ok(upgraded) => {
-                    let io = TokioIo::new(upgraded);
-                    serve(WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await).await;
+        let (Upgrade { accept, pending }, SocketTasks { runtime, tasks }) = (self, sockets.clone());
+        sockets.tasks.spawn(async move {
+            match take(pending).await {
+                Ok((stream, read)) => {
+                    let serving = async move {
+                        match open(stream, read).await {
+                            Ok(socket) => serve(socket).await,
+                            Err(error) => not_opened(&error),
+                        }
+                    };
+                    tasks.spawn_on(serving, &runtime);
                 }
-                Err(error) => tracing::debug!(%error, "a WebSocket was not opened"),
+                Err(error) => not_opened(&error),
             }
         });
         let headers = [
@@ -86,6 +96,29 @@ impl Upgrade {
         ];
         (StatusCode::SWITCHING_PROTOCOLS, headers, Body::empty()).into_response()
     }
+}
+
+/// Takes the connection out of the runtime that has read the request, with what has been read beyond it.
+async fn take(pending: OnUpgrade) -> io::Result<(std::net::TcpStream, Vec<u8>)> {
+    let upgraded = pending.await.map_err(io::Error::other)?;
+    let parts = upgraded.downcast::<TokioIo<TcpStream>>().map_err(|_| io::ErrorKind::Unsupported)?;
+    let Upgraded { io, read_buf, .. } = parts;
+    Ok((io.into_inner().into_std()?, read_buf.into()))
+}
+
+/// Makes a socket of it in the present runtime.
+async fn open(stream: std::net::TcpStream, read: Vec<u8>) -> io::Result<Socket> {
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(MAX_MESSAGE))
+        .max_frame_size(Some(MAX_MESSAGE))
+        .read_buffer_size(4 * 1024)
+        .write_buffer_size(0);
+    let stream = TcpStream::from_std(stream)?;
+    Ok(WebSocketStream::from_partially_read(stream, read, Role::Server, Some(config)).await)
+}
+
+fn not_opened(error: &io::Error) {
+    tracing::debug!(%error, "a WebSocket was not opened");
 }
 
 /// Returns whether a header's list has this word.

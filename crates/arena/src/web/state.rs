@@ -6,9 +6,11 @@ use axum::{
     extract::FromRequestParts,
     http::{StatusCode, request::Parts},
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::sync::CancellationToken;
 
-use super::{answer::ApiError, archive::Archive, organiser::Organiser, results::ResultFiles};
+use super::{
+    answer::ApiError, archive::Archive, organiser::Organiser, results::ResultFiles, socket::SocketTasks,
+};
 use crate::{
     bot_orders::BotControl,
     jobs::Handle,
@@ -32,8 +34,10 @@ pub(crate) struct WebState {
     pub(super) tournaments: Option<(TournamentRegistry, ManagerHandle)>,
     pub(super) archive: Archive,
     pub(super) organiser: Organiser,
-    /// Sockets, which outlive their requests.
-    pub(crate) tasks: TaskTracker,
+    /// Spectators' sockets.
+    pub(super) sockets: SocketTasks,
+    /// Players' sockets, on the thread of the tables.
+    pub(super) seats: SocketTasks,
     pub(crate) stop: CancellationToken,
 }
 

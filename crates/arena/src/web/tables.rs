@@ -64,8 +64,8 @@ async fn sit(
     let asked = token.clone();
     let known = web.tables.call(move |tables| tables.check_seat(&asked)).await;
     known.ok_or_else(ApiError::stopping)?.map_err(|error| ApiError::missing(error.to_string()))?;
-    let tasks = web.tasks.clone();
-    Ok(upgrade.serve(&tasks, move |socket| seat::serve(socket, web, peer, token)))
+    let sockets = web.seats.clone();
+    Ok(upgrade.serve(&sockets, move |socket| seat::serve(socket, web, peer, token)))
 }
 
 /// Evaluates a position for up to a second
