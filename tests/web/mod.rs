@@ -4,6 +4,7 @@ mod api;
 mod bot;
 mod bot_orders;
 mod earlier;
+mod floods;
 mod hostile;
 mod live;
 mod manage;

@@ -194,6 +194,16 @@ impl State {
 }
 
 impl Place {
+    /// Counts the connection as one of an address that a proxy forwards for.
+    pub(crate) fn forward_for(&self, visitor: Origin) {
+        let mut state = self.places.state();
+        if state.taken.get(&self.number).is_some_and(|taken| taken.from != visitor)
+            && let Some(taken) = state.remove(self.number)
+        {
+            state.insert(self.number, Taken { from: visitor, ..taken });
+        }
+    }
+
     /// Moves the connection to another pool.
     pub(crate) fn move_to(&self, pool: Pool) -> Result<(), Full> {
         let mut state = self.places.state();
@@ -272,6 +282,18 @@ mod tests {
         watchers.iter().for_each(|watcher| watcher.move_to(Pool::Spectators).unwrap());
         assert_eq!(evicted(&watchers), [1, 2]);
         assert_eq!(places.enter(address(2)).move_to(Pool::Players), Ok(()));
+    }
+
+    #[test]
+    fn behind_a_proxy_the_visitor_with_the_most_connections_makes_room() {
+        let places = places(1, 4, 1);
+        let visitors = [2, 1, 1, 1, 3].map(|number| {
+            let place = places.enter(address(9));
+            place.move_to(Pool::Spectators).unwrap();
+            place.forward_for(address(number).into());
+            place
+        });
+        assert_eq!(evicted(&visitors), [1]);
     }
 
     /// The counts that are kept say the same as a look at all places.

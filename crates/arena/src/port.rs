@@ -78,11 +78,17 @@ impl Port {
                     let _ = stream.set_zero_linger();
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection");
+                    self.cannot_accept(&error);
                     stop.run_until_cancelled(sleep(ACCEPT_PAUSE)).await?;
                 }
             }
         }
+    }
+
+    fn cannot_accept(&self, error: &io::Error) {
+        self.log.summarise(std::time::Instant::now());
+        let message = format_args!("cannot accept a connection to {}: {error}", self.address);
+        self.log.warn("connections that cannot be accepted", message);
     }
 
     /// Counts a connection, and returns whether its address may make one now.

@@ -214,8 +214,7 @@ impl Lobby {
     }
 
     fn list(&mut self) -> Response {
-        // Drop the offers whose owners have left.
-        self.offers.retain(|_, offer| !offer.outcome.is_closed());
+        self.drop_abandoned();
         let mut entries: BTreeMap<u64, Entry> = BTreeMap::new();
         for (&game, Offer { name, color, times, .. }) in &self.offers {
             let (theirs, yours, rating) = (times.ours, times.theirs, self.rating(name));
@@ -229,6 +228,11 @@ impl Lobby {
         listing(211, format!("{} available games", entries.len()), entries.into_values())
     }
 
+    /// Drops the offers whose owners have left.
+    fn drop_abandoned(&mut self) {
+        self.offers.retain(|_, offer| !offer.outcome.is_closed());
+    }
+
     fn ratings(&self, name: Option<&str>) -> Response {
         let ranking = self.users.ranking();
         let shown = ranking.iter().enumerate().filter(|(at, (of, _))| *at < TOP || Some(*of) == name);
@@ -240,6 +244,7 @@ impl Lobby {
     fn offer(&mut self, name: String, color: ColorChoice, times: Option<Times>) -> Response {
         let usual = Times { ours: self.config.time, theirs: self.config.time };
         let (outcome, waiting) = oneshot::channel();
+        self.drop_abandoned();
         self.last += 1;
         self.offers.insert(self.last, Offer { name, color, times: times.unwrap_or(usual), outcome });
         let text = lines([FromServer::Waiting { game: self.last }]);

@@ -20,6 +20,7 @@ mod live;
 mod manage;
 mod orders;
 mod organiser;
+mod requests;
 mod results;
 mod router;
 mod seat;

@@ -1,19 +1,8 @@
 //! The server: its port, its thread, and its connections, bounded in number and rate for each address.
 
-use std::{
-    convert::Infallible,
-    io,
-    net::{IpAddr, SocketAddr},
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::{
-    Router,
-    body::Body,
-    http::{HeaderMap, HeaderValue, Request, StatusCode, header},
-    response::{IntoResponse, Response},
-};
+use axum::{Router, body::Body, http::Request, response::Response};
 use hyper::body::Incoming;
 use tokio::{
     join,
@@ -23,13 +12,13 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::Service;
-use zeitnot_net::{Rate, Ration};
+use zeitnot_net::Rate;
 
 use super::{
-    answer::ApiError,
     archive::Archive,
     config::Config,
     organiser::Organiser,
+    requests::{Requests, forwarded},
     results::ResultFiles,
     router::router,
     security::Hosts,
@@ -42,9 +31,8 @@ use crate::{
     error::ArenaError,
     http,
     jobs::{self, Handle, Jobs},
-    keyed::Keyed,
     live::{Event, Feed, Hub},
-    places::{Origin, Place, PlaceLimits, Places, Pool},
+    places::{Place, PlaceLimits, Places, Pool},
     play::{Analyst, Searches, Tables, TablesActor},
     port::Port,
     secret::Secret,
@@ -54,13 +42,10 @@ use crate::{
 
 /// Connections of one address.
 const CONNECTIONS: Rate = Rate { burst: 1024, interval: Duration::from_millis(5) };
-/// Requests of one address: a class behind one router opens the page at once.
-const REQUESTS: Rate = Rate { burst: 2000, interval: Duration::from_millis(5) };
-/// Addresses whose requests are counted.
-const MAX_COUNTED: usize = 4096;
+/// Connections of a proxy, which makes those of all visitors: only the pace of the port bounds them.
+const PROXY_CONNECTIONS: Rate = Rate { burst: 1 << 16, interval: Duration::from_micros(1) };
 /// Time for which a connection may wait for its next request.
 const IDLE: Duration = Duration::from_secs(30);
-const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// Web server with its port bound, ready to run.
 #[derive(Debug)]
@@ -154,10 +139,12 @@ impl Web {
         // The thread ends with this future, whatever ends it.
         let stop = stop.child_token();
         let _guard = stop.clone().drop_guard();
-        match SideThread::start("web", self.serve(other, stop)).await {
-            Ok(thread) if thread.join().await => {}
-            Ok(_) => tracing::error!("the web server has failed; please report it"),
-            Err(error) => tracing::error!("cannot serve the page: {error}"),
+        let thread = match SideThread::start("web", self.serve(other, stop)).await {
+            Ok(thread) => thread,
+            Err(error) => return tracing::error!("cannot serve the page: {error}"),
+        };
+        if !thread.join().await {
+            tracing::error!("the web server has failed; please report it");
         }
     }
 
@@ -191,7 +178,7 @@ impl Web {
         let server = Server {
             router: router(state, Hosts(self.config.public.take())),
             behind_proxy: self.config.behind_proxy,
-            requests: Arc::new(Mutex::new(Keyed::new(MAX_COUNTED))),
+            requests: Requests::default(),
             places: Places::new(limits),
             stop: stop.clone(),
         };
@@ -224,7 +211,7 @@ async fn start_tables(actor: TablesActor, stop: CancellationToken) -> io::Result
 struct Server {
     router: Router,
     behind_proxy: bool,
-    requests: Arc<Mutex<Keyed<Origin, Ration>>>,
+    requests: Requests,
     places: Places,
     stop: CancellationToken,
 }
@@ -232,7 +219,8 @@ struct Server {
 impl Server {
     /// Takes connections until the stop, and waits for their ends.
     async fn run(self, port: Port, tasks: TaskTracker) {
-        let mut port = match port.into_std().and_then(|port| Port::from_std(port, CONNECTIONS)) {
+        let rate = if self.behind_proxy { PROXY_CONNECTIONS } else { CONNECTIONS };
+        let mut port = match port.into_std().and_then(|port| Port::from_std(port, rate)) {
             Ok(port) => port,
             Err(error) => return tracing::error!("cannot serve the page: {error}"),
         };
@@ -261,33 +249,20 @@ impl Server {
         request: Request<Incoming>,
         place: Arc<Place>,
     ) -> impl Future<Output = Result<Response, Infallible>> + use<> {
-        let from = self.behind_proxy.then(|| forwarded(request.headers())).flatten().unwrap_or(place.from);
-        let is_admitted = {
-            let mut requests = self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            requests.get(from, |_| Ration::new(REQUESTS)).take()
-        };
+        let forwarded = self.behind_proxy.then(|| forwarded(request.headers())).flatten();
+        if let Some(visitor) = forwarded {
+            place.forward_for(visitor);
+        }
+        let from = forwarded.unwrap_or(place.from);
+        let admitted = self.requests.admit(from);
         let mut router = self.router.clone();
         async move {
-            if !is_admitted {
-                return Ok(too_many());
+            if let Err(refusal) = admitted.wait().await {
+                return Ok(refusal);
             }
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(Peer { from, place });
             router.call(request).await
         }
     }
-}
-
-fn too_many() -> Response {
-    let error = "too many requests from your address: try again in a second";
-    let mut answer = ApiError::new(StatusCode::TOO_MANY_REQUESTS, error).into_response();
-    answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-    answer
-}
-
-/// Returns the address that the proxy has added last.
-fn forwarded(headers: &HeaderMap) -> Option<Origin> {
-    let last = headers.get_all(FORWARDED_FOR).into_iter().next_back()?.to_str().ok()?;
-    let address = last.rsplit(',').next()?.trim().parse::<IpAddr>().ok()?;
-    Some(address.into())
 }
