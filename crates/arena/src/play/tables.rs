@@ -97,7 +97,7 @@ impl Tables {
     }
 
     fn open(&mut self, setup: Setup, from: Origin, now: Instant) -> Result<GameTag, NoTable> {
-        self.make_room(from)?;
+        self.make_room(from, now)?;
         let tokens =
             ByColor([Secret::random(), Secret::random()].map(|token| token.ok_or(NoTable::NoRandom)));
         let ByColor([white, black]) = tokens;
@@ -113,17 +113,17 @@ impl Tables {
         Ok(id)
     }
 
-    /// Closes a table whose game is over and that all have left, if there is no room for another.
-    fn make_room(&mut self, from: Origin) -> Result<(), NoTable> {
+    /// Closes a table that is not in use, if there is no room for another.
+    fn make_room(&mut self, from: Origin, now: Instant) -> Result<(), NoTable> {
         let theirs = self.tables.values().filter(|table| table.from == from).count();
         let is_crowded = theirs >= MAX_PER_ADDRESS;
         if self.tables.len() < MAX_TABLES && !is_crowded {
             return Ok(());
         }
-        let mut done = self.tables.values().filter(|table| table.is_over() && table.is_empty());
-        let done = done.by_ref().filter(|table| !is_crowded || table.from == from);
-        match done.min_by_key(|table| table.closes()).map(|table| table.id) {
-            Some(id) => self.close(id),
+        let candidates = self.tables.values().filter(|table| !is_crowded || table.from == from);
+        let ranked = candidates.filter_map(|table| Some((table.eviction_rank(now)?, table.id)));
+        match ranked.min() {
+            Some((_, id)) => self.close(id),
             None if is_crowded => return Err(NoTable::FullForAddress),
             None => return Err(NoTable::Full),
         }

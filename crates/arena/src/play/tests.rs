@@ -286,6 +286,40 @@ async fn tables_are_bounded_in_all_and_by_address() {
     house.close().await;
 }
 
+#[test(start_paused = true)]
+async fn tables_without_a_move_make_room_first_and_after_two_minutes() {
+    let house = House::open();
+    let mut players = house.pair(CHESS).await;
+    play_all(&mut players, "e4 e5").await;
+    let over = house.pair(CHESS).await;
+    over[0].act(Action::Resign).await.unwrap();
+    for player in over {
+        player.leave().await;
+    }
+    let request = format!(r#"{{{CHESS},"opponent":"human"}}"#);
+    let mut made = Vec::new();
+    for from in [1, 2].repeat(127).into_iter().chain([2]) {
+        advance(Duration::from_millis(1)).await;
+        while let Err(NoTable::TooFast) = house.try_create(&request, from).await.map(|it| made.push(it)) {
+            advance(Duration::from_secs(1)).await;
+        }
+    }
+    // The one that is over made room for the last of them.
+    let first = house.join(&made[0].0).await;
+    assert!(matches!(house.try_create(&request, 3).await, Err(NoTable::Full)));
+    advance(Duration::from_secs(2 * 60)).await;
+    for _ in 0..3 {
+        house.try_create(&request, 3).await.unwrap();
+    }
+    assert!(first.view.borrow().is_closed, "it had a player, and no move");
+    for (seat, _) in &made[..3] {
+        assert!(matches!(house.try_join(seat).await, Err(BadAction::NoTable)));
+    }
+    house.try_join(&made[3].0).await.unwrap();
+    play_all(&mut players, "Nf3 Nc6").await;
+    house.close().await;
+}
+
 #[test]
 async fn the_bot_is_mated_from_a_prepared_position() {
     let house = House::open();

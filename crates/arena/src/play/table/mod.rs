@@ -44,6 +44,8 @@ const STAYS: Duration = Duration::from_secs(12 * 3600);
 const STAYS_EMPTY: Duration = Duration::from_secs(30 * 60);
 /// … and this long when all have left after the game.
 const STAYS_OVER: Duration = Duration::from_secs(10 * 60);
+/// A table without a move keeps its place this long when others want one.
+const STAYS_UNUSED: Duration = Duration::from_secs(2 * 60);
 
 pub(super) struct Table {
     pub(super) id: GameTag,
@@ -56,6 +58,7 @@ pub(super) struct Table {
     pub(super) referee: Referee<TableBoard>,
     /// All but the game itself that its view tells.
     pub(super) extra: Extra,
+    created: Instant,
     /// Everybody has been there.
     has_begun: bool,
     /// Something happened last.
@@ -78,6 +81,15 @@ pub(super) enum End {
     /// Told to nobody before it is on the disk.
     Writing,
     Written,
+}
+
+/// Order in which tables make room.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum EvictionRank {
+    /// Nobody has moved.
+    Unused,
+    /// The game is over, and everybody has left.
+    Over,
 }
 
 /// Seat at a table.
@@ -141,6 +153,7 @@ impl Table {
             seats,
             referee: Referee::new(board, ByColor::both(allowance), rules(), now),
             extra,
+            created: now,
             has_begun: false,
             active: now,
             search: None,
@@ -187,6 +200,15 @@ impl Table {
 
     pub(super) fn is_empty(&self) -> bool {
         self.seats.0.iter().all(|seat| seat.view.receiver_count() == 0)
+    }
+
+    /// Returns the table's rank among those that make room for others, of which the lowest goes first; `None`: it is in
+    /// use.
+    pub(super) fn eviction_rank(&self, now: Instant) -> Option<(EvictionRank, Instant)> {
+        if self.referee.board.ply_count() == 0 && now >= self.created + STAYS_UNUSED {
+            return Some((EvictionRank::Unused, self.created));
+        }
+        (self.is_over() && self.is_empty()).then(|| (EvictionRank::Over, self.closes()))
     }
 
     /// Does what a player asks for, who said so `at` this instant.
