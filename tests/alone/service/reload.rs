@@ -67,7 +67,10 @@ async fn lists_challenges_limits_and_the_log_level_change_in_the_running_bot() {
     service
         .reload("[log]\nlevel = 'debug'\n", settings, "taken over: log.level, server[0].players.block_list")
         .await;
-    service.bot.tells("DEBUG").await;
+    // Chat is logged at the new level.
+    let id = bob.playing().await[0]["gameId"].as_str().unwrap().to_owned();
+    bob.post(&format!("/api/bot/game/{id}/chat"), "room=player&text=hello").await;
+    service.bot.tells("Bob in chat").await;
     assert!(!service.plays(&carol).await);
     assert_eq!(bob.playing().await.len(), 1, "the running game goes on");
     // What needs a restart is named, beside what does not.
