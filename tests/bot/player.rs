@@ -1,18 +1,21 @@
 //! The player at its seat, in simulated time: what it answers, and when at the latest.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use tokio::time::{Instant, timeout};
 use zeitnot_bot::{
     Config,
     policy::{Draw, Resign},
 };
-use zeitnot_engine::Kind;
+use zeitnot_engine::{
+    EngineFactory, Kind,
+    external::{self, OnEngineFailure},
+};
 use zeitnot_rules::{Color, Game, MoveText, chess::Chess};
 use zeitnot_seat::{Action, Declined, Event, Turn};
 use zeitnot_testing::soon;
 
-use crate::support::bot::{answer, ask, clocks, house, info, moved, tell};
+use crate::support::bot::{answer, ask, clocks, house, house_with, info, moved, tell};
 
 #[test(start_paused = true)]
 async fn the_answer_leaves_at_the_hard_limit_whatever_the_search_does() {
@@ -207,4 +210,32 @@ async fn what_is_taken_back_is_thought_about_anew_and_what_was_before_is_known()
     seat.events.send(Event::TakenBack { plies: 9 }).await.unwrap();
     let mv = ask(&mut seat, 2, Some(clocks(Duration::from_secs(1)))).await;
     assert!(Chess::start().read(&mv).is_ok(), "{mv}");
+}
+
+/// Neither the fallback move nor a search of ours replaces an engine that fails, unless the configuration says so.
+#[test]
+async fn the_game_is_left_if_its_engine_fails() {
+    let script = r#"while read -r line; do case "$line" in
+        uci) echo uciok;; isready) echo readyok;; *startpos) game=;; *moves*) game=1;;
+        go*) [ "$game" ] && exit; echo 'info depth 1 score cp 5 pv e2e4'; echo bestmove e2e4;;
+    esac; done"#;
+    for policy in [OnEngineFailure::Restart, OnEngineFailure::Resign, OnEngineFailure::Own] {
+        let args = vec!["-c".into(), script.into()];
+        let config = external::Config { args, on_engine_failure: policy, ..external::Config::new("/bin/sh") };
+        let program = external::Program::open("mortal", &config).unwrap().program;
+        let rules: Config = toml::from_str("[[choose]]\nengine = 'mortal'").unwrap();
+        let house = house_with(Kind::Search, rules, |context| {
+            let factory = EngineFactory::external(program).unwrap();
+            context.set_engines(&BTreeMap::from([("mortal".to_owned(), factory)]));
+        });
+        let mut seat = house.lobby.open(info(Color::Black, None)).await.unwrap();
+        moved(&seat, "e2e4").await;
+        tell(&seat, Event::YourTurn { turn: Turn(1), clocks: Some(clocks(Duration::from_secs(60))) }).await;
+        let action = soon("an action", seat.actions.recv()).await;
+        if policy == OnEngineFailure::Own {
+            assert!(matches!(action, Some(Action::Play { turn: Turn(1), .. })), "{action:?}");
+        } else {
+            assert_eq!(action, Some(Action::Leave { turn: Turn(1) }), "{policy:?}");
+        }
+    }
 }

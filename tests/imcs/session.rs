@@ -386,6 +386,14 @@ async fn a_game_without_a_player_is_resigned() {
     wire.say("= B wins on opponent resignation\r\n232 B wins on opponent resignation").await;
     drop(wire);
 
+    let (mut wire, mut player) = server.playing(&mut client).await;
+    wire.ask("", 1, "00:10.000 00:10.000").await;
+    let turn = player.turn().await;
+    player.actions.send(Action::Leave { turn }).await.unwrap();
+    wire.hears("resign").await;
+    wire.say("= B wins on opponent resignation\r\n232 B wins on opponent resignation").await;
+    drop(wire);
+
     let (mut wire, player) = server.playing(&mut client).await;
     drop(player);
     wire.hears("resign").await;

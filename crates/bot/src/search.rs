@@ -98,6 +98,11 @@ impl ActiveSearch {
         self.end.is_none() || self.result().is_some()
     }
 
+    /// Returns whether there is no move to play: the engine has failed, and nobody may play in its name.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.best().mv == Packed::NONE
+    }
+
     /// Returns how it ended, if that was reported.
     pub(crate) fn end(&self) -> Option<SearchEnd> {
         self.end
@@ -113,6 +118,9 @@ impl ActiveSearch {
     /// Stores the result in the cache, and the speed in the load. `budget` is what the search had.
     pub(crate) fn store(&self, context: &BotContext, budget: Budget) {
         let Some(IterationResult { nodes, time, .. }) = self.result() else { return };
+        if self.has_failed() {
+            return;
+        }
         context.load.record_speed(nodes, time);
         let elapsed = now().saturating_duration_since(self.started_at);
         // A search that finished early counts as if it had used its time. One that was stopped has searched more nodes

@@ -74,7 +74,7 @@ impl EngineFactory {
     }
 
     /// Makes thinkers that ask an external engine. Our own one supplies the fallback moves, and plays on
-    /// where the external one cannot.
+    /// where the external one cannot, if its configuration says so.
     ///
     /// # Errors
     /// As [`EngineFactory::new`].
@@ -174,7 +174,11 @@ impl EngineFactory {
     /// Makes a thinker for one game.
     pub fn thinker<G: Playable>(&self) -> Box<dyn Thinker<G>> {
         let thinker = G::thinker(self);
-        if self.limits.is_none() { thinker } else { Box::new(Limited { thinker, limits: self.limits }) }
+        match &self.source {
+            // It may use more time than its limits allow for a move where it must be started again.
+            Source::External(_) => thinker,
+            Source::Own(_) => limited(thinker, self.limits),
+        }
     }
 
     /// Returns a legal move without a search: that of an earlier search, or else the one that leads to the best static
@@ -206,8 +210,8 @@ impl EngineFactory {
             ),
             Source::Own(Kind::Faulty(fault)) => Box::new(Faulty(*fault)),
             Source::External(program) => {
-                let search = self.search::<G>();
-                let own = move || -> Box<dyn Thinker<G>> { Box::new(search()) };
+                let (search, limits) = (self.search::<G>(), self.limits);
+                let own = move || limited(Box::new(search()), limits);
                 Box::new(External::new(program.clone(), Box::new(own)))
             }
         }
@@ -240,6 +244,10 @@ impl EngineFactory {
         let known = known.and_then(|entry| position.unpack(entry.mv));
         known.or_else(|| fallback::best_static(position)).map_or(Packed::NONE, |mv| position.pack(mv))
     }
+}
+
+fn limited<G: Game>(thinker: Box<dyn Thinker<G>>, limits: MoveLimits) -> Box<dyn Thinker<G>> {
+    if limits.is_none() { thinker } else { Box::new(Limited { thinker, limits }) }
 }
 
 /// Number of cores of this machine.

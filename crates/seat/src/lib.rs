@@ -160,6 +160,12 @@ pub enum Action {
         /// Number of the request.
         turn: Turn,
     },
+    /// There is nobody to play on, as the engine has failed. The game is aborted if that is possible, and resigned
+    /// otherwise.
+    Leave {
+        /// Number of the request.
+        turn: Turn,
+    },
 }
 
 /// Evaluation of a player's position, for records and chat.

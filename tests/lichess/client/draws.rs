@@ -51,3 +51,26 @@ async fn a_resignation_is_repeated_until_it_arrives() {
     assert_eq!(seat.ended().await, "black wins: white resigned");
     client.ends().await;
 }
+
+#[test(start_paused = true)]
+async fn a_game_whose_engine_failed_is_aborted_before_the_second_move_and_resigned_after_it() {
+    for (moves, requests) in [
+        ("", &[("abort", 200)][..]),
+        ("", &[("abort", 400), ("resign", 200)]),
+        ("e2e4 e7e5", &[("resign", 502), ("resign", 200)]),
+    ] {
+        let (mut server, client, game, mut seat) = seated("games = 1", &full(true, moves)).await;
+        if !moves.is_empty() {
+            seat.sees(moves).await;
+        }
+        let (turn, _) = seat.asked().await;
+        seat.actions.send(Action::Leave { turn }).await.unwrap();
+        for &(action, status) in requests {
+            let body = if status == 400 { r#"{"error":"Game already started"}"# } else { r#"{"ok":true}"# };
+            server.hear_game(action).await.answer(status, body);
+        }
+        game.line(&over(moves));
+        seat.ended().await;
+        client.ends().await;
+    }
+}

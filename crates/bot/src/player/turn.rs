@@ -28,10 +28,8 @@ impl Player {
         moves.retain(|mv| !self.refused.contains(mv));
         match moves.as_slice() {
             [] => {
-                self.request = None;
                 tracing::error!(game = %self.info.id, "a move is requested, but we know none: resigning");
-                // If the queue is full of untaken answers, a resignation would not be taken either.
-                let _ = self.actions.try_send(Action::Resign { turn: request.turn });
+                self.give_up(Action::Resign { turn: request.turn });
             }
             [only] => self.answer(Best::unsearched(*only), MoveOrigin::Forced),
             _ if self.refused.is_empty() && self.look_up(&request) => {}
@@ -220,8 +218,20 @@ impl Player {
         }
     }
 
-    /// Plays the move of a search, and stores its result.
+    /// Ends the request with an action that is no move.
+    fn give_up(&mut self, action: Action) {
+        (self.request, self.search, self.lookup) = (None, None, SourceLookup::default());
+        // If the queue is full of untaken answers, this one would not be taken either.
+        let _ = self.actions.try_send(action);
+    }
+
+    /// Plays the move of a search, and stores its result. Where the engine has failed and nobody may play for it, the
+    /// game is left.
     fn finish(&mut self, search: &ActiveSearch, budget: Budget, origin: MoveOrigin) {
+        if let Some(request) = self.request.filter(|_| search.has_failed()) {
+            tracing::error!(game = %self.info.id, "the engine has failed: leaving the game");
+            return self.give_up(Action::Leave { turn: request.turn });
+        }
         // A search without the refused moves is not a result for the position.
         if self.refused.is_empty() {
             search.store(&self.context, budget);

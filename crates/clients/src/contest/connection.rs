@@ -164,6 +164,7 @@ impl<'a> Connection<'a> {
                 action = or_never(self.phase.game().map(Game::action)) => match action {
                     Ok(Action::Play { turn, mv, .. }) => self.answer(turn, mv),
                     Ok(Action::Resign { .. }) => Ok(self.resign("the player gives up")?),
+                    Ok(Action::Leave { .. }) => Ok(self.resign("the player's engine has failed")?),
                     Err(gone) => Err(gone.into()),
                 },
                 () = until(silent_at) => return Err(ConnectionError::Silent(silence.unwrap_or_default())),

@@ -187,6 +187,7 @@ impl<'a, 'c> Game<'a, 'c> {
                 action = or_never(self.seat.as_mut().map(|seat| seat.actions.recv())) => match action {
                     Some(Action::Play { turn, mv, .. }) => self.answer(turn, mv)?,
                     Some(Action::Resign { .. }) => self.resign("the player gives up")?,
+                    Some(Action::Leave { .. }) => self.resign("the player's engine has failed")?,
                     None => self.resign_without_player("the player left the game".to_owned())?,
                 },
                 () = until(self.pending_move.map(|(_, _, at)| at)) => self.move_accepted().await,

@@ -194,7 +194,7 @@ impl<'a> Game<'a> {
                         self.silence = Silence::new();
                         self.answer(&mut game, turn, mv).await?;
                     }
-                    Some(Action::Resign { .. }) | None => return Err(GameError::PlayerGone(PlayerGone)),
+                    Some(Action::Resign { .. } | Action::Leave { .. }) | None => return Err(GameError::PlayerGone(PlayerGone)),
                 },
                 () = until(due) => self.unconfirmed(&mut game).await?,
                 () = sleep_until(silent_at) => return Err(GameError::Silent(limit)),

@@ -35,6 +35,8 @@ pub struct Config {
     pub options: BTreeMap<String, Value>,
     /// Limits of every move.
     pub limits: MoveLimits,
+    /// Who plays on when it fails in a game.
+    pub on_engine_failure: OnEngineFailure,
 }
 
 impl Config {
@@ -48,8 +50,22 @@ impl Config {
             start_within: START_WITHIN,
             options: BTreeMap::new(),
             limits: MoveLimits::default(),
+            on_engine_failure: OnEngineFailure::default(),
         }
     }
+}
+
+/// Reaction to an engine that fails in a game.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnEngineFailure {
+    /// The engine is restarted; if it keeps failing, the game is left. No other engine plays in its name.
+    #[default]
+    Restart,
+    /// The game is left at once.
+    Resign,
+    /// The engine is restarted, and our own engine plays wherever it cannot.
+    Own,
 }
 
 /// Networks and tables take time to load.
@@ -174,6 +190,7 @@ struct Table {
     #[serde(default, with = "humantime_serde")]
     start_within: Option<Duration>,
     options: Option<BTreeMap<String, Value>>,
+    on_engine_failure: Option<OnEngineFailure>,
     #[serde(default)]
     limits: MoveLimits,
 }
@@ -187,7 +204,7 @@ enum BadTable {
     )]
     OwnKeysOfExternal,
     #[error(
-        "without `command` it is our own engine, and has no `args`, `folder`, `protocol`, `start_within` or `options`"
+        "without `command` it is our own engine, and has no `args`, `folder`, `protocol`, `start_within`, `options` or `on_engine_failure`"
     )]
     ExternalKeysOfOwn,
     #[error("the xboard protocol has no limit of nodes: set `depth` or `move_time` in [engines.NAME.limits]")]
@@ -199,7 +216,9 @@ impl TryFrom<Table> for Named {
 
     fn try_from(table: Table) -> Result<Named, BadTable> {
         let Table { kind, hash_mib, threads, depth, elo, syzygy, eval_file, .. } = table;
-        let Table { command, args, folder, protocol, start_within, options, limits, .. } = table;
+        let Table {
+            command, args, folder, protocol, start_within, options, on_engine_failure, limits, ..
+        } = table;
         let ours = kind.is_some()
             || hash_mib.is_some()
             || threads.is_some()
@@ -211,7 +230,8 @@ impl TryFrom<Table> for Named {
             || folder.is_some()
             || protocol.is_some()
             || start_within.is_some()
-            || options.is_some();
+            || options.is_some()
+            || on_engine_failure.is_some();
         match command {
             Some(_) if ours => Err(BadTable::OwnKeysOfExternal),
             Some(_) if protocol == Some(Protocol::Xboard) && limits.nodes.is_some() => {
@@ -225,6 +245,7 @@ impl TryFrom<Table> for Named {
                 start_within: start_within.unwrap_or(START_WITHIN),
                 options: options.unwrap_or_default(),
                 limits,
+                on_engine_failure: on_engine_failure.unwrap_or_default(),
             })),
             None if theirs => Err(BadTable::ExternalKeysOfOwn),
             None if !ours => Err(BadTable::Neither),

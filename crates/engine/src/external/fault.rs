@@ -44,7 +44,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Returns whether the engine has answered, with what cannot be played: it would answer so again.
+    /// Returns whether the engine has answered, with what cannot be played: it may well answer so again.
     pub(super) fn is_answer(&self) -> bool {
         matches!(self, Fault::IllegalMove(_) | Fault::NoMove | Fault::Resigns)
     }

@@ -4,7 +4,8 @@
 //! end, in a process group that is killed with it. Nothing that the process says is trusted: lines are bounded, an
 //! illegal move is no move, and every wait ends. Its best move so far stands in the decision slot, as with our own
 //! searches. A process that dies, hangs or talks nonsense is started again and asked again with the time that is
-//! left; after several faults in a row, our own engine plays the rest of the game.
+//! left. After several faults in a row the game is left, or our own engine plays the rest of it, as
+//! [`OnEngineFailure`] says.
 
 mod config;
 mod connection;
@@ -21,7 +22,7 @@ mod xboard;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, Named, Protocol, Value};
+pub use config::{Config, Named, OnEngineFailure, Protocol, Value};
 pub use fault::Fault;
 pub use match_engine::{Answer, MatchEngine};
 pub use program::{OpenError, Opened, Program};

@@ -16,7 +16,7 @@ use zeitnot_rules::{GameHistory, GameKind, Packed, chess::Chess};
 use zeitnot_wire::engines::Spin;
 
 use super::{
-    config::{Config, Protocol, Value},
+    config::{Config, OnEngineFailure, Protocol, Value},
     connection::{Connection, Processes},
     fault::Fault,
     protocol::{EngineProtocol, Introduction},
@@ -153,6 +153,11 @@ impl Program {
     /// Limits of every move.
     pub(crate) fn limits(&self) -> MoveLimits {
         self.config.limits
+    }
+
+    /// Who plays on when it fails in a game.
+    pub(super) fn on_failure(&self) -> OnEngineFailure {
+        self.config.on_engine_failure
     }
 
     /// Returns whether it can play this game.

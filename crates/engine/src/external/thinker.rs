@@ -8,20 +8,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_rules::Tactics;
+use zeitnot_rules::{Packed, Tactics};
 
 use super::{
+    config::OnEngineFailure,
     fault::Fault,
     program::Program,
     search::{POLL, Reply, Session, search},
 };
-use crate::thinker::{Report, Task, Thinker};
+use crate::{
+    decision::Best,
+    thinker::{Report, Task, Thinker},
+};
 
 /// Time to answer after `stop`. Shorter than the time after which a search thread counts as hung.
 const GRACE: Duration = Duration::from_millis(250);
-/// One part in this many of the time for a move is waited for an engine that starts; then our own engine has the rest.
+/// One part in this many of the time for a move is waited for an engine that starts, where our own engine may have the
+/// rest.
 const START_SHARE: u32 = 4;
-/// Faults in a row after which our own engine takes over.
+/// Faults in a row after which the engine is not started again.
 const MAX_FAULTS: u32 = 3;
 
 /// An external engine in one game. Dropping it ends its process.
@@ -37,21 +42,33 @@ enum State<G: Tactics> {
     Ready(Box<Session>),
     Starting(Receiver<Result<Session, Fault>>),
     Replaced(Box<dyn Thinker<G>>),
+    /// It has failed for good, and nobody may play in its name.
+    Failed,
 }
 
 impl<G: Tactics> Thinker<G> for External<G> {
     fn think(&mut self, task: &Task<'_, G>) -> Report {
         loop {
-            if let State::Replaced(own) = &mut self.state {
-                return own.think(task);
+            match &mut self.state {
+                State::Replaced(own) => return own.think(task),
+                State::Failed => {
+                    task.best.publish(Best::unsearched(Packed::NONE));
+                    return Report::default();
+                }
+                State::Starting(_) if self.faults > 0 => self.withdraw_fallback(task),
+                State::Starting(_) | State::Ready(_) => {}
             }
             let fault = match self.attempt(task) {
                 Ok(report) => return report,
-                Err(Fault::Unsupported) => return self.play_ourselves(task),
+                Err(Fault::Unsupported) => {
+                    self.withdraw_fallback(task);
+                    return self.play_ourselves(task);
+                }
                 Err(fault) => fault,
             };
             self.failed(&fault, task);
-            if is_over(task) || fault.is_answer() {
+            let is_ours = self.own_plays() && fault.is_answer();
+            if !matches!(self.state, State::Failed) && (is_over(task) || is_ours) {
                 return self.play_ourselves(task);
             }
         }
@@ -63,7 +80,7 @@ fn is_over<G: Tactics>(task: &Task<'_, G>) -> bool {
 }
 
 impl<G: Tactics> External<G> {
-    /// Starts the process. After too many faults, the thinker of `make_own` takes over.
+    /// Starts the process. The thinker of `make_own` plays where the engine cannot, if the configuration allows it.
     pub(crate) fn new(program: Arc<Program>, make_own: Box<dyn Fn() -> Box<dyn Thinker<G>> + Send>) -> Self {
         let state = State::Starting(program.start_in_background());
         External { program, state, faults: 0, make_own }
@@ -71,22 +88,45 @@ impl<G: Tactics> External<G> {
 
     fn failed(&mut self, fault: &Fault, task: &Task<'_, G>) {
         self.faults += 1;
-        let (engine, position) = (self.program.name(), task.game.now().print());
-        if self.faults < MAX_FAULTS {
-            let what = if fault.is_answer() { "our own search plays this move" } else { "asking it again" };
+        let (engine, position, policy) =
+            (self.program.name(), task.game.now().print(), self.program.on_failure());
+        if policy == OnEngineFailure::Resign {
+            tracing::error!("engine {engine} {fault} in {position}: it plays this game no further");
+            self.state = State::Failed;
+        } else if self.faults < MAX_FAULTS {
+            let is_ours = self.own_plays() && fault.is_answer();
+            let what = if is_ours { "our own search plays this move" } else { "asking it again" };
             tracing::warn!("engine {engine} {fault} in {position}: starting it again; {what}");
             self.state = State::Starting(self.program.start_in_background());
-        } else {
+        } else if policy == OnEngineFailure::Own {
             tracing::error!(
                 "engine {engine} {fault} in {position}, and failed before: our own engine plays this game on"
             );
             self.state = State::Replaced((self.make_own)());
+        } else {
+            tracing::error!(
+                "engine {engine} {fault} in {position}, and failed before: it plays this game no further"
+            );
+            self.state = State::Failed;
+        }
+    }
+
+    fn own_plays(&self) -> bool {
+        self.program.on_failure() == OnEngineFailure::Own
+    }
+
+    /// Leaves no move in the slot but one of the engine's own: unless the engine finds another in time, nobody plays for
+    /// it.
+    fn withdraw_fallback(&self, task: &Task<'_, G>) {
+        if !self.own_plays() && task.best.read().depth == 0 {
+            task.best.publish(Best::unsearched(Packed::NONE));
         }
     }
 
     fn attempt(&mut self, task: &Task<'_, G>) -> Result<Report, Fault> {
         if let State::Starting(starting) = &self.state {
-            match wait_for_start(starting, task)? {
+            let share = if self.own_plays() { START_SHARE } else { 1 };
+            match wait_for_start(starting, task, share)? {
                 Some(session) => self.state = State::Ready(Box::new(session)),
                 // The engine may be ready for the next move.
                 None => return Ok(self.play_ourselves(task)),
@@ -96,7 +136,9 @@ impl<G: Tactics> External<G> {
         let Some(variant) = self.program.variant(task.game.now().kind()) else {
             return Err(Fault::Unsupported);
         };
-        let answer = search(variant, session, task, GRACE).and_then(|searched| match searched.reply {
+        let limits = self.program.limits().apply(task.limits, Instant::now());
+        let limited = Task { limits: &limits, ..*task };
+        let answer = search(variant, session, &limited, GRACE).and_then(|searched| match searched.reply {
             Reply::NoMove if !task.game.now().moves().is_empty() => Err(Fault::NoMove),
             Reply::Resigns => Err(Fault::Resigns),
             Reply::Move | Reply::NoMove => Ok(searched.report),
@@ -109,11 +151,11 @@ impl<G: Tactics> External<G> {
         answer
     }
 
-    /// Searches one move with our own engine, if an answer is due and there is time for it: the move in the slot was
-    /// chosen without a search.
+    /// Searches one move with our own engine, if it may play, an answer is due and there is time for it: the move in the
+    /// slot was chosen without a search.
     fn play_ourselves(&self, task: &Task<'_, G>) -> Report {
         let is_due = task.limits.hard.is_some() && !is_over(task);
-        if is_due { (self.make_own)().think(task) } else { Report::default() }
+        if is_due && self.own_plays() { (self.make_own)().think(task) } else { Report::default() }
     }
 
     #[cfg(test)]
@@ -122,13 +164,15 @@ impl<G: Tactics> External<G> {
     }
 }
 
-/// Waits for a process that is being started; `None` if it takes too much of the time for the answer.
+/// Waits for a process that is being started; `None` if it takes more than its `share` of the time for the answer, given
+/// as a divisor.
 fn wait_for_start<G: Tactics>(
     starting: &Receiver<Result<Session, Fault>>,
     task: &Task<'_, G>,
+    share: u32,
 ) -> Result<Option<Session>, Fault> {
     let now = Instant::now();
-    let until = task.limits.hard.map(|hard| now + hard.saturating_duration_since(now) / START_SHARE);
+    let until = task.limits.hard.map(|hard| now + hard.saturating_duration_since(now) / share);
     while !is_over(task) && until.is_none_or(|until| Instant::now() < until) {
         match starting.recv_timeout(POLL) {
             Ok(session) => return session.map(Some),

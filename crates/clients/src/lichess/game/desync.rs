@@ -39,15 +39,19 @@ impl Resync {
     }
 }
 
+/// Ways of leaving a game after so many plies, in order: a game that has hardly begun is aborted.
+pub(crate) fn farewells(plies: usize) -> &'static [GameAction] {
+    use GameAction::{Abort, Resign};
+    if plies < ABORT_PLIES { &[Abort, Resign] } else { &[Resign] }
+}
+
 /// Aborts a game that has hardly begun, and resigns any other. Returns what the server accepted.
 pub(crate) async fn give_up(http: &Http, id: GameId, plies: usize, why: &str) -> Option<GameAction> {
-    use GameAction::{Abort, Resign};
-    let actions = if plies < ABORT_PLIES { &[Abort, Resign][..] } else { &[Resign] };
     let mut refused = String::new();
-    for &action in actions {
+    for &action in farewells(plies) {
         match perform(http, id, action).await {
             Ok(()) => {
-                let done = if action == Abort { "aborted" } else { "resigned" };
+                let done = if action == GameAction::Abort { "aborted" } else { "resigned" };
                 warn!("{done}, as the game cannot be continued: {why}");
                 return Some(action);
             }

@@ -13,7 +13,7 @@ use super::{
     actions::{GameAction, GameActions},
     clocks,
     context::{GameContext, GameEnd, GameSignals, MAX_TIME},
-    desync::{Resync, give_up},
+    desync::{Resync, farewells, give_up},
     idle::{never_started, suspended},
     move_request::{MoveRequests, SentMove},
     move_sender::SendOutcome,
@@ -89,6 +89,8 @@ struct GameSession {
     idle_since: Option<Instant>,
     /// We play with half the time and no increment.
     is_berserk: bool,
+    /// The player has left the game for good.
+    is_leaving: bool,
     eval: Option<Eval>,
     record: Option<GameRecord>,
     players: u32,
@@ -109,6 +111,7 @@ impl GameSession {
             resync: Resync::default(),
             idle_since: None,
             is_berserk: context.rules.berserk.applies(&full, color),
+            is_leaving: false,
             eval: None,
             record: context.pgn.begin(&full, color),
             players: 1,
@@ -374,6 +377,10 @@ impl GameSession {
             Some(Action::Resign { turn }) if self.requests.awaits(turn) => {
                 self.actions.spawn(GameAction::Resign);
             }
+            Some(Action::Leave { turn }) if self.requests.awaits(turn) => {
+                self.is_leaving = true;
+                self.actions.spawn(farewells(self.state.played().count())[0]);
+            }
             Some(late) => debug!("too late: {late:?}"),
             None => return Err(PlayerGone),
         }
@@ -423,6 +430,9 @@ impl GameSession {
         warn!("{path} failed: {error}");
         if action == GameAction::Berserk {
             self.is_berserk = false;
+        }
+        if action == GameAction::Abort && self.is_leaving {
+            self.actions.spawn(GameAction::Resign);
         }
         self.opponent.failed(action);
     }

@@ -5,8 +5,8 @@ use std::{fs, time::Duration};
 use super::*;
 
 /// With such an engine our own plays on after a while, and plays at once.
-fn ours_plays_on(config: &Config) {
-    let mut thinker = thinker(&open(config));
+fn ours_plays_on(config: Config) {
+    let mut thinker = thinker(&open(&with_ours(config)));
     let line = line(&["e2e4"]);
     let (mv, ..) = thought(&mut thinker, &line, within(LONG));
     assert_eq!(mv, last_move(&line));
@@ -46,13 +46,13 @@ fn one_that_dies_once_is_started_again_and_asked_again() {
 
 #[test]
 fn one_that_always_dies_leaves_the_game_to_ours() {
-    ours_plays_on(&script("exit", ":"));
+    ours_plays_on(script("exit", ":"));
 }
 
 #[test]
 fn so_does_one_that_plays_what_is_no_legal_move() {
-    ours_plays_on(&script("echo bestmove e7e4", ":"));
-    ours_plays_on(&script("echo bestmove nonsense", ":"));
+    ours_plays_on(script("echo bestmove e7e4", ":"));
+    ours_plays_on(script("echo bestmove nonsense", ":"));
 }
 
 /// Our own search plays the move, and the engine the next one, in another process.
@@ -69,7 +69,7 @@ fn an_answer_that_is_no_move_is_replaced_by_our_search_and_the_engine_started_ag
         let go = format!("if [ $(wc -l < {}) = 2 ]; then echo '{answer}'; else reply; fi", starts.display());
         let is_xboard = !answer.starts_with("bestmove");
         let config = if is_xboard { xboard_that(&note, &go) } else { uci_that(&note, &go) };
-        let program = open(&config);
+        let program = open(&with_ours(config));
         let (mut thinker, line) = (thinker(&program), line(&["e2e4"]));
         let (mv, best, _) = thought(&mut thinker, &line, within(LONG));
         assert_eq!((mv, best.depth, thinker.faults()), (last_move(&line), 1, 1), "{answer}");
@@ -85,16 +85,22 @@ fn while_it_starts_slowly_our_search_plays() {
     let folder = tempfile::tempdir().unwrap();
     let flag = folder.path().join("flag");
     let start = format!("[ -e {0} ] && exec sleep 100; touch {0}; ", flag.display());
-    let program = open(&uci_that(&start, "reply"));
     let line = line(&["e2e4"]);
-    let (mut thinker, hurry) = (thinker(&program), within(4 * SHORT));
-    assert_eq!(thought(&mut thinker, &line, hurry).0, last_move(&line));
+    let (fallback, hurry) = (line.now().pack(line.now().moves()[0]), || within(4 * SHORT));
+    let slow = uci_that(&start, "reply");
+    let mut thinker = thinker(&open(&with_ours(slow.clone())));
+    assert_eq!(thought_after(&mut thinker, &line, hurry(), fallback).0, last_move(&line));
+    assert_eq!(thinker.faults(), 0);
+    // Where ours may not, a quick move is no fault.
+    fs::remove_file(&flag).unwrap();
+    let mut thinker = self::thinker(&open(&slow));
+    assert_eq!(thought_after(&mut thinker, &line, hurry(), fallback).1, Best::unsearched(fallback));
     assert_eq!(thinker.faults(), 0);
 }
 
 #[test]
 fn so_does_one_that_prints_without_end() {
-    ours_plays_on(&script("exec yes info string hello", ":"));
+    ours_plays_on(script("exec yes info string hello", ":"));
 }
 
 #[test]
@@ -107,7 +113,7 @@ fn an_illegal_line_and_a_line_of_ten_mebibytes_are_passed_over() {
 #[test]
 fn one_that_ignores_stop_costs_its_thought_and_no_more() {
     let go = "echo 'info depth 3 score cp 1 pv d7d5'; sleep 100";
-    let mut thinker = thinker(&open(&script(go, ":")));
+    let mut thinker = thinker(&open(&with_ours(script(go, ":"))));
     let line = line(&["e2e4"]);
     for _ in 0..3 {
         let limits = within(Duration::from_secs(2));
@@ -118,4 +124,63 @@ fn one_that_ignores_stop_costs_its_thought_and_no_more() {
     }
     // Then ours takes over.
     assert_eq!(thought(&mut thinker, &line, within(LONG)).0, last_move(&line));
+}
+
+/// Thinks with a fallback move in the slot, twice, and returns the slot's moves and the faults.
+fn without_ours(config: Config, on_engine_failure: OnEngineFailure) -> (String, String, u32) {
+    let program = open(&Config { on_engine_failure, ..config });
+    let (mut thinker, line) = (thinker(&program), line(&["e2e4"]));
+    let fallback = line.now().pack(line.now().moves()[0]);
+    let mut thought = || thought_after(&mut thinker, &line, within(LONG), fallback).0;
+    let (first, second) = (thought(), thought());
+    (first, second, thinker.faults())
+}
+
+#[test]
+fn nobody_plays_for_one_that_has_failed_for_good() {
+    for config in [
+        script("exit", ":"),
+        // Nor does a move that it found before, once it is not asked again.
+        script("echo 'info depth 3 score cp 1 pv d7d5'; exit", ":"),
+        script("echo bestmove e7e4", ":"),
+        xboard_that("", "echo resign"),
+    ] {
+        for (policy, faults) in [(OnEngineFailure::Restart, 3), (OnEngineFailure::Resign, 1)] {
+            let expected = ("-".to_owned(), "-".to_owned(), faults);
+            assert_eq!(without_ours(config.clone(), policy), expected, "{policy:?}: {config:?}");
+        }
+    }
+}
+
+/// It is asked again also where its answer was no move; its limit for a move does not hold for the restart.
+#[test]
+fn one_that_is_back_in_time_plays_for_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let flag = folder.path().join("flag");
+    for answer in ["exit", "echo bestmove e7e4", "echo bestmove 0000"] {
+        let _ = fs::remove_file(&flag);
+        let start = format!("[ -e {} ] && sleep 0.5; ", flag.display());
+        let go = format!("if [ -e {0} ]; then reply; else touch {0}; {answer}; fi", flag.display());
+        let limits = MoveLimits { move_time: Some(SHORT), ..MoveLimits::default() };
+        let config = Config { limits, ..uci_that(&start, &go) };
+        let told = without_ours(config, OnEngineFailure::Restart);
+        assert_eq!(told, ("e7e5".to_owned(), "e7e5".to_owned(), 0), "{answer}");
+    }
+}
+
+#[test]
+fn nobody_plays_for_one_that_is_not_back_in_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let flag = folder.path().join("flag");
+    let line = line(&["e2e4"]);
+    let fallback = line.now().pack(line.now().moves()[0]);
+    // What it found before it failed is its own.
+    for (found, played) in [("", "-"), ("echo 'info depth 3 score cp 1 pv d7d5'; ", "d7d5")] {
+        let _ = fs::remove_file(&flag);
+        let start = format!("[ -e {} ] && exec sleep 100; ", flag.display());
+        let program = open(&uci_that(&start, &format!("{found}touch {}; exit", flag.display())));
+        let mut thinker = thinker(&program);
+        let (mv, ..) = thought_after(&mut thinker, &line, within(8 * SHORT), fallback);
+        assert_eq!((mv.as_str(), thinker.faults()), (played, 1));
+    }
 }

@@ -12,7 +12,7 @@ use std::{
 use zeitnot_rules::{ByColor, Game, GameHistory, GameKind, Packed, chess::Chess};
 use zeitnot_testing::has_engine;
 
-use super::{Config, MatchEngine, Program, Protocol, Reply, thinker::External};
+use super::{Config, MatchEngine, OnEngineFailure, Program, Protocol, Reply, thinker::External};
 use crate::{
     Best, Clocks, Decision, EngineFactory, Limits, MoveLimits, Progress, Report, Score, StopFlag, Task,
     Thinker, faulty::LastMove,
@@ -61,6 +61,11 @@ fn xboard_that(start: &str, go: &str) -> Config {
     Config { args: vec!["-c".into(), script], protocol: Protocol::Xboard, ..Config::new("/bin/sh") }
 }
 
+/// The same engine, for which ours may play.
+fn with_ours(config: Config) -> Config {
+    Config { on_engine_failure: OnEngineFailure::Own, ..config }
+}
+
 fn open(config: &Config) -> Arc<Program> {
     Program::open("fake", config).unwrap().program
 }
@@ -81,7 +86,17 @@ fn thought(
     line: &GameHistory<Chess>,
     limits: Limits,
 ) -> (String, Best, Report) {
-    let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
+    thought_after(thinker, line, limits, Packed::NONE)
+}
+
+/// The same, with a fallback move in the slot.
+fn thought_after(
+    thinker: &mut dyn Thinker<Chess>,
+    line: &GameHistory<Chess>,
+    limits: Limits,
+    fallback: Packed,
+) -> (String, Best, Report) {
+    let (best, stop) = (Decision::new(fallback), StopFlag::default());
     let watch = |_: &Progress<Chess>| ControlFlow::Continue(());
     let report =
         thinker.think(&Task { game: line, limits: &limits, best: &best, stop: &stop, watch: &watch });
@@ -126,7 +141,7 @@ fn what_it_cannot_be_asked_our_search_plays() {
     let line = line(&["e2e4"]);
     let wanted = line.now().pack(*line.now().moves().last().unwrap());
     for config in [xboard_that("", "reply"), uci_that("", "reply")] {
-        let mut thinker = thinker(&open(&config));
+        let mut thinker = thinker(&open(&with_ours(config)));
         let limits = Limits { root_moves: vec![wanted], ..within(LONG) };
         assert_eq!(thought(&mut thinker, &line, limits).0, last_move(&line));
         assert_eq!(thought(&mut thinker, &line, within(LONG)).0, "e7e5", "it plays on");

@@ -46,7 +46,7 @@ fn with_its_game_it_ends_with_all_that_it_has_started() {
 fn when_we_leave_all_end_and_none_begins() {
     let folder = tempfile::tempdir().unwrap();
     let note = folder.path().join("id");
-    let program = open(&clinging(&note));
+    let program = open(&with_ours(clinging(&note)));
     let (mut playing, line) = (thinker(&program), line(&["e2e4"]));
     assert_eq!(thought(&mut playing, &line, within(LONG)).0, "e7e5");
     program.close();
