@@ -1,9 +1,9 @@
 //! Correspondence games on Lichess: they are closed between moves, opened again by the list of running games, and
 //! take no place of a game with a clock.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use zeitnot_measure::scripted_lichess;
 use zeitnot_testing::LONG;
 
@@ -14,6 +14,8 @@ use crate::support::{
     lichess_server::{Feed, Post, QUIET, Server},
 };
 
+/// In a game's first line, instead of its clock.
+const DAYS_LEFT: &str = r#""daysPerTurn":3,"speed":"correspondence""#;
 const DAYS: &str = r#"{"type":"correspondence","daysPerTurn":3}"#;
 /// Streams are closed at once, and the list is read often.
 const BRISK: &str = "correspondence = { max_active = 3, move_time = '50ms', disconnect_time = '0s', checkin_period = '300ms', \
@@ -23,17 +25,17 @@ fn name(number: usize) -> String {
     format!("{number:08}")
 }
 
-/// Entry of the list, with our seconds if it is our turn.
+/// Entry of the list in a game in which we have moved, with our seconds if it is our turn.
 fn listed(id: &str, left: Option<u32>) -> String {
     let turn = left.map_or(String::new(), |left| format!(r#","isMyTurn":true,"secondsLeft":{left}"#));
-    format!(r#"{{"gameId":"{id}","color":"white","speed":"correspondence"{turn}}}"#)
+    format!(r#"{{"gameId":"{id}","color":"white","hasMoved":true,"speed":"correspondence"{turn}}}"#)
 }
 
 /// The first line of a game's stream, in which we have White.
 fn days(id: &str, moves: &str) -> String {
     let clock = r#""clock":{"initial":60000,"increment":0}"#;
     of_game(id, &full(true, moves))
-        .replace(clock, r#""daysPerTurn":3,"speed":"correspondence""#)
+        .replace(clock, DAYS_LEFT)
         .replace(r#""wtime":2000"#, r#""wtime":259200000"#)
 }
 
@@ -76,6 +78,25 @@ async fn a_game_sleeps_until_the_opponent_has_moved() {
     let game = server.game().await;
     game.line(&days(ID, &moves).replace("started", "resign"));
     client.ends().await;
+}
+
+/// The list is not read for minutes, in which the opponent would wait.
+#[test(start_paused = true)]
+async fn a_new_game_is_greeted_and_answered_at_once_whoever_begins() {
+    let settings = BRISK.replace("300ms", "5m").replace("disconnect_time = '0s'", "disconnect_time = '3m'");
+    let (mut server, client) = online(&format!("{settings}\n[chat]\nhello = 'Good luck'")).await;
+    let began = Instant::now();
+    server.tell(&started(ID, None).replace(r#""hasMoved":true"#, r#""hasMoved":false"#));
+    let game = server.game().await;
+    let black = full(false, "").replace(r#""clock":{"initial":60000,"increment":0}"#, DAYS_LEFT);
+    game.line(&black);
+    let greeting = server.hear(&format!("/api/bot/game/{ID}/chat")).await;
+    assert!(greeting.body.contains("Good+luck"), "{}", greeting.body);
+    greeting.ok();
+    game.line(&state("e2e4", ""));
+    server.take_move_after("e2e4").await;
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    client.ends_now().await;
 }
 
 #[test(start_paused = true)]

@@ -2,7 +2,8 @@
 //! clock if the opponent never makes the first move.
 //!
 //! The list of running games tells where it is our turn. Those games are resumed, the most urgent first. A game that
-//! is missing from the list is resumed as well: most likely it is over. No I/O and no clock.
+//! is missing from the list is resumed as well: most likely it is over. So is a new one, whoever begins: the opponent is
+//! there, and is greeted and answered at once. No I/O and no clock.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -27,6 +28,8 @@ const MAX_SUSPENDED: usize = 1024;
 struct SuspendedGame {
     /// It is to be resumed, and something must be done until then.
     due: Option<Instant>,
+    /// No task has looked at it yet.
+    is_new: bool,
     seen: Instant,
     slot: SlotKind,
     opponent: Option<UserId>,
@@ -65,29 +68,33 @@ impl SuspendedGames {
 
     /// Notes a game that an event or the list tells of.
     pub(crate) fn update(&mut self, event: &GameEvent, now: Instant) {
-        let due = event.is_my_turn.then(|| now + event.seconds_left.unwrap_or(UNLIMITED).min(UNLIMITED));
+        let due = |is_new: bool| {
+            let ours = event.is_my_turn.then(|| event.seconds_left.unwrap_or(UNLIMITED).min(UNLIMITED));
+            ours.or((is_new && !event.has_moved).then_some(UNLIMITED)).map(|left| now + left)
+        };
         match self.games.get_mut(&event.game_id) {
-            Some(game) => (game.due, game.seen) = (due, now),
-            None => {
-                self.insert(event.game_id, due, SlotKind::Correspondence, event.opponent.id.clone(), now);
-            }
+            Some(game) => (game.due, game.seen) = (due(game.is_new), now),
+            None => self.insert(
+                event.game_id,
+                SuspendedGame {
+                    due: due(true),
+                    is_new: true,
+                    seen: now,
+                    slot: SlotKind::Correspondence,
+                    opponent: event.opponent.id.clone(),
+                    since: now,
+                },
+            ),
         }
     }
 
     pub(crate) fn suspend(&mut self, id: GameId, slot: SlotKind, opponent: Option<UserId>, now: Instant) {
-        self.insert(id, None, slot, opponent, now);
+        self.insert(id, SuspendedGame { due: None, is_new: false, seen: now, slot, opponent, since: now });
     }
 
-    fn insert(
-        &mut self,
-        id: GameId,
-        due: Option<Instant>,
-        slot: SlotKind,
-        opponent: Option<UserId>,
-        now: Instant,
-    ) {
+    fn insert(&mut self, id: GameId, game: SuspendedGame) {
         if self.games.len() < MAX_SUSPENDED {
-            self.games.insert(id, SuspendedGame { due, seen: now, slot, opponent, since: now });
+            self.games.insert(id, game);
         }
     }
 
@@ -158,7 +165,7 @@ mod tests {
     fn list(games: impl IntoIterator<Item = (usize, Option<u32>)>) -> Vec<GameEvent> {
         let game = |(number, left): (usize, Option<u32>)| {
             let turn = left.map_or(String::new(), |left| format!(r#","isMyTurn":true,"secondsLeft":{left}"#));
-            format!(r#"{{"gameId":"{number:08}","color":"white"{turn}}}"#)
+            format!(r#"{{"gameId":"{number:08}","color":"white","hasMoved":true{turn}}}"#)
         };
         let games: Vec<_> = games.into_iter().map(game).collect();
         Playing::parse(&format!(r#"{{"nowPlaying":[{}]}}"#, games.join(","))).unwrap().now_playing
@@ -187,6 +194,21 @@ mod tests {
         told(&mut suspended, &[(2, Some(60))], now);
         told(&mut suspended, &[(2, None)], now);
         assert!(!suspended.has_due() && suspended.resume(true).is_none());
+    }
+
+    #[test]
+    fn a_new_game_is_resumed_once_whoever_begins() {
+        let now = Instant::now();
+        let mut suspended = SuspendedGames::new(PERIOD, now);
+        let new = GameEvent { has_moved: false, ..list([(1, None)]).remove(0) };
+        // It waits for room, while others are more urgent.
+        suspended.update(&new, now);
+        told(&mut suspended, &[(2, Some(900))], now);
+        suspended.update(&new, now + PERIOD);
+        assert_eq!(resumed(&mut suspended), ["00000002", "00000001"]);
+        suspended.suspend(new.game_id, SlotKind::Correspondence, None, now);
+        suspended.update(&new, now);
+        assert!(!suspended.has_due());
     }
 
     #[test]
