@@ -48,7 +48,6 @@ mod progress;
 mod referee;
 mod relabel;
 mod reload;
-mod replace_file;
 mod runner;
 mod screen;
 mod service;

@@ -10,7 +10,8 @@ use std::{
 
 use zeitnot_engine as engine;
 use zeitnot_engine::net::NetShape;
-use zeitnot_trainer::{Checkpoint, Corpus, Parameters, Report, Rounding, Run, Settings};
+use zeitnot_net::replace_file;
+use zeitnot_trainer::{Checkpoint, Corpus, Parameters, Report, Rounding, Run, Settings, TrainError};
 
 use super::{
     CliError, print,
@@ -157,13 +158,18 @@ fn train(run: &mut Run<'_>, checkpoint: &Path) -> Result<bool, CliError> {
             (begun, positions) = (Instant::now(), 0);
         }
         if report.is_some() || saved.elapsed() >= CHECKPOINT_INTERVAL {
-            run.checkpoint().write(checkpoint)?;
+            save(run, checkpoint)?;
             saved = Instant::now();
         }
     }
     work.bar.finish_and_clear();
-    run.checkpoint().write(checkpoint)?;
+    save(run, checkpoint)?;
     Ok(run.is_done())
+}
+
+fn save(run: &Run<'_>, checkpoint: &Path) -> Result<(), TrainError> {
+    replace_file(checkpoint, &run.checkpoint().to_bytes())
+        .map_err(|source| TrainError::Checkpoint { path: checkpoint.to_owned(), source })
 }
 
 fn tell(report: &Report, speed: f64) -> Result<(), CliError> {

@@ -18,6 +18,7 @@ mod outage;
 mod quickack;
 mod ration;
 mod record_queue;
+mod replace_file;
 pub mod secret;
 pub mod secret_file;
 
@@ -30,4 +31,5 @@ pub use log_throttle::LogThrottle;
 pub use outage::{Outage, OutageNews};
 pub use ration::{Rate, Ration};
 pub use record_queue::RecordQueue;
+pub use replace_file::{NewFile, replace_file, replace_secret_file};
 pub use tokio_tungstenite::tungstenite::http::StatusCode;

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read, Write},
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -60,15 +60,6 @@ impl Checkpoint {
         Ok(Some(Checkpoint { path: path.to_owned(), settings, state }))
     }
 
-    /// Replaces a file.
-    ///
-    /// # Errors
-    /// [`TrainError::Checkpoint`].
-    pub fn write(&self, path: &Path) -> Result<(), TrainError> {
-        replace(path, &self.to_bytes())
-            .map_err(|source| TrainError::Checkpoint { path: path.to_owned(), source })
-    }
-
     /// The parameters.
     pub fn parameters(&self) -> &Parameters {
         &self.state.parameters
@@ -89,7 +80,8 @@ impl Checkpoint {
         Ok(self.state)
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
+    /// Returns the contents of its file.
+    pub fn to_bytes(&self) -> Vec<u8> {
         let State { parameters, moments, batches, place, errors } = &self.state;
         let numbers = [*batches, place.epoch, place.block, place.batch, errors.0.to_bits(), errors.1];
         let mut bytes = MAGIC.to_vec();
@@ -150,14 +142,4 @@ fn parse(bytes: &[u8]) -> Option<([u64; SETTINGS], State)> {
         errors,
     };
     Some((settings, state))
-}
-
-/// Writes a file beside the old one, and puts it in its place.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
 }

@@ -203,7 +203,7 @@ fn a_resumed_run_is_the_same_run() {
     let settings = Settings { buffer: 20_000, superbatch: 30, superbatches: 4, batch: 2_048, ..settings() };
     let saved = |run: &Run<'_>, name: &str| {
         let path = folder.path().join(name);
-        run.checkpoint().write(&path).unwrap();
+        fs::write(&path, run.checkpoint().to_bytes()).unwrap();
         path
     };
     let mut whole = Run::begin(settings, &corpus).unwrap();
@@ -230,7 +230,7 @@ fn another_beginning_is_told() {
     let corpus = Corpus::open(std::slice::from_ref(&path)).unwrap();
     let checkpoint = Run::begin(settings(), &corpus).unwrap().checkpoint();
     let name = folder.path().join("checkpoint");
-    checkpoint.write(&name).unwrap();
+    fs::write(&name, checkpoint.to_bytes()).unwrap();
     let told = |settings: Settings, corpus: &Corpus| {
         let checkpoint = Checkpoint::read(&name).unwrap().unwrap();
         Run::resume(settings, corpus, checkpoint).err().map(|error| error.to_string())
@@ -252,7 +252,7 @@ fn what_is_no_checkpoint_is_told() {
     let corpus = Corpus::open(&[path]).unwrap();
     let name = folder.path().join("checkpoint");
     assert!(Checkpoint::read(&name).unwrap().is_none());
-    Run::begin(settings(), &corpus).unwrap().checkpoint().write(&name).unwrap();
+    fs::write(&name, Run::begin(settings(), &corpus).unwrap().checkpoint().to_bytes()).unwrap();
     let whole = fs::read(&name).unwrap();
     let refused = |bytes: &[u8]| {
         fs::write(&name, bytes).unwrap();

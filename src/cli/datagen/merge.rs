@@ -16,7 +16,9 @@ use zeitnot_engine::{
 };
 use zeitnot_rules::GameKind;
 
-use crate::cli::{CliError, io_error, print, progress, replace_file::NewFile, signals, unwritten, usage};
+use zeitnot_net::NewFile;
+
+use crate::cli::{CliError, io_error, print, progress, signals, unwritten, usage};
 
 /// Join files of games, and leave out doubles
 ///

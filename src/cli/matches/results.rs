@@ -14,7 +14,9 @@ use zeitnot_arena::matches::{
 };
 use zeitnot_net::{FileVersion, append_whole};
 
-use crate::cli::{CliError, replace_file::replace_file, unwritten};
+use zeitnot_net::replace_file;
+
+use crate::cli::{CliError, unwritten};
 
 /// Head of a log that is not there yet.
 const HEAD: &str = "| date | change | match | score | Elo | verdict |\n|---|---|---|---|---|---|\n";
@@ -105,7 +107,7 @@ impl Results {
     fn save(&mut self) -> Result<(), CliError> {
         self.done.version = VERSION;
         let text = toml::to_string(&self.done).map_err(crate::cli::usage)?;
-        replace_file(&self.path, &text).map_err(unwritten(&self.path))
+        replace_file(&self.path, text.as_bytes()).map_err(unwritten(&self.path))
     }
 }
 

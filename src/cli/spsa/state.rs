@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use zeitnot_arena::matches::spsa::{Progress, Spsa};
 use zeitnot_net::FileVersion;
 
-use crate::cli::{CliError, replace_file::replace_file, unwritten};
+use zeitnot_net::replace_file;
+
+use crate::cli::{CliError, unwritten};
 
 /// Version of the file.
 const VERSION: u64 = 1;
@@ -60,8 +62,8 @@ pub(super) fn save(path: &Path, settings: &str, spsa: &Spsa) -> Result<(), CliEr
         values: names.zip(values.iter().copied()).collect(),
     };
     let text = toml::to_string(&state).map_err(crate::cli::usage)?;
-    replace_file(path, &format!("# State of `zeitnot spsa`: the same command goes on with it.\n{text}"))
-        .map_err(unwritten(path))
+    let text = format!("# State of `zeitnot spsa`: the same command goes on with it.\n{text}");
+    replace_file(path, text.as_bytes()).map_err(unwritten(path))
 }
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 use zeitnot_seat::{Eval, EvalScore};
 
 use crate::support::{
-    lichess_client::{full, over, seated, state},
+    lichess_client::{ID, full, over, seated, state},
     log::Log,
 };
 
-/// Plays a game that we come back to after two plies, and leaves.
-async fn play(settings: &str) {
+/// Plays a game that we come back to after two plies, and leaves. Returns the server's URL.
+async fn play(settings: &str) -> String {
     let (mut server, client, game, mut seat) =
         seated(&format!("games = 1\n{settings}"), &full(true, "e2e4 e7e5")).await;
     seat.sees("e2e4 e7e5").await;
@@ -20,6 +20,7 @@ async fn play(settings: &str) {
     game.line(&over("e2e4 e7e5 g1f3").replace(r#""moves""#, r#""winner":"white","moves""#));
     assert_eq!(seat.ended().await, "white wins: black resigned");
     client.ends().await;
+    server.url.clone()
 }
 
 #[test(start_paused = true)]
@@ -31,6 +32,19 @@ async fn a_game_is_written_down_before_we_leave() {
     assert!(text.contains("[Result \"1-0\"]") && text.contains("1. e4 e5"), "{text}");
     let moves = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(moves.contains("2. Nf3 {[%eval 0.31,9] [%clk 0:00:02.00]} 1-0"), "{text}");
+}
+
+#[test(start_paused = true)]
+async fn a_file_of_one_game_names_its_server_and_is_for_all_who_may_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = play(&format!("pgn_directory = '{}'", folder.path().display())).await;
+    let file = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains(&format!("[Site \"{url}{ID}\"]")), "{text}");
+    let usual = folder.path().join("usual");
+    std::fs::write(&usual, "").unwrap();
+    let permissions = [file, usual].map(|file| std::fs::metadata(file).unwrap().permissions());
+    assert_eq!(permissions[0], permissions[1]);
 }
 
 #[test(start_paused = true)]

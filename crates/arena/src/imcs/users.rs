@@ -1,9 +1,9 @@
 //! Users of IMCS: names, passwords and ratings, and the file that keeps them.
 
-use std::{collections::BTreeMap, fs, io, io::Write, path::Path};
+use std::{collections::BTreeMap, fs, io, path::Path};
 
 use tokio::task::spawn_blocking;
-use zeitnot_net::FileVersion;
+use zeitnot_net::{FileVersion, replace_secret_file};
 
 use crate::error::ArenaError;
 
@@ -157,11 +157,7 @@ pub(super) fn is_password(password: &str) -> bool {
 fn save(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    replace_secret_file(path, text.as_bytes())
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ impl Config {
 
     pub(crate) fn pgn_files(&self) -> Option<PgnFiles> {
         let directory = self.pgn_directory.clone()?;
-        Some(PgnFiles { directory, grouping: self.pgn_file_grouping })
+        Some(PgnFiles { server: self.url.clone(), directory, grouping: self.pgn_file_grouping })
     }
 
     /// Returns the environment variable that the table names for its token.

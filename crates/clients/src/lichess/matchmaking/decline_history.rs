@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use zeitnot_net::FileVersion;
+use zeitnot_net::{FileVersion, replace_file};
 use zeitnot_wire::lichess::{DeclineReason, Speed, UserId, VariantKey};
 
 use crate::lichess::challenges::filter::Mode;
@@ -183,12 +183,7 @@ impl DeclineHistory {
 
     /// Replaces the file. Blocks.
     pub(crate) fn save(&self, path: &Path) -> io::Result<()> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-        serde_json::to_writer_pretty(&file, &Stored { version: VERSION, history: self })?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        Ok(())
+        replace_file(path, &serde_json::to_vec_pretty(&Stored { version: VERSION, history: self })?)
     }
 }
 

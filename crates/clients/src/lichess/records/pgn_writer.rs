@@ -4,7 +4,7 @@
 use std::{
     collections::VecDeque,
     fs::{self, OpenOptions},
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use tokio::{select, sync::mpsc, task::spawn_blocking, time::Instant};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::{debug, error, info, warn};
-use zeitnot_net::append_whole;
+use zeitnot_net::{append_whole, http::BaseUrl, replace_file};
 use zeitnot_rules::Color;
 use zeitnot_wire::lichess::{GameFull, GameId};
 
@@ -39,6 +39,8 @@ pub enum PgnGrouping {
 
 #[derive(Clone, Debug)]
 pub(crate) struct PgnFiles {
+    /// The games' server.
+    pub(crate) server: BaseUrl,
     pub(crate) directory: PathBuf,
     pub(crate) grouping: PgnGrouping,
 }
@@ -52,8 +54,8 @@ impl PgnFiles {
         let path = self.directory.join(self.file_name(record));
         match self.grouping {
             // A game that is written again, as after a crash, replaces itself.
-            PgnGrouping::Game => replace(&path, &record.pgn())?,
-            PgnGrouping::Opponent | PgnGrouping::All => append(&path, &record.pgn())?,
+            PgnGrouping::Game => replace_file(&path, record.pgn(&self.server).as_bytes())?,
+            PgnGrouping::Opponent | PgnGrouping::All => append(&path, &record.pgn(&self.server))?,
         }
         if is_newer {
             return Ok(path);
@@ -75,7 +77,7 @@ impl PgnFiles {
             return Ok(notes);
         }
         fs::create_dir_all(notes.parent().unwrap_or(Path::new(".")))?;
-        replace(&notes, &suspended::print(record.notes()))?;
+        replace_file(&notes, suspended::print(record.notes()).as_bytes())?;
         Ok(notes)
     }
 
@@ -114,14 +116,6 @@ fn restore(record: &mut GameRecord, notes: &Path) -> bool {
 fn safe(text: &str) -> String {
     let clean = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     text.chars().take(30).map(clean).collect()
-}
-
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path)?;
-    Ok(())
 }
 
 fn append(path: &Path, text: &str) -> io::Result<()> {
@@ -269,6 +263,14 @@ mod tests {
         *,
     };
 
+    fn files(directory: PathBuf, grouping: PgnGrouping) -> PgnFiles {
+        PgnFiles { server: BaseUrl::default(), directory, grouping }
+    }
+
+    fn pgn(record: &GameRecord) -> String {
+        record.pgn(&BaseUrl::default())
+    }
+
     #[test]
     fn names_of_users_are_not_paths() {
         let folder = tempfile::tempdir().unwrap();
@@ -279,11 +281,11 @@ mod tests {
             (PgnGrouping::Opponent, "against_______con__x_.pgn", 2),
             (PgnGrouping::All, "games.pgn", 2),
         ] {
-            let files = PgnFiles { directory: games.clone(), grouping };
+            let files = files(games.clone(), grouping);
             files.write(&mut record).unwrap();
             assert_eq!(files.write(&mut record).unwrap(), games.join(name));
             let text = fs::read_to_string(games.join(name)).unwrap();
-            assert_eq!(text, record.pgn().repeat(games_in_it));
+            assert_eq!(text, pgn(&record).repeat(games_in_it));
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
@@ -291,7 +293,7 @@ mod tests {
     #[test]
     fn evaluations_from_before_a_suspension_are_in_the_record() {
         let folder = tempfile::tempdir().unwrap();
-        let files = PgnFiles { directory: folder.path().join("games"), grouping: PgnGrouping::Game };
+        let files = files(folder.path().join("games"), PgnGrouping::Game);
         let eval = |cp, depth| Eval { score: EvalScore::Centipawns(cp), depth };
         let full = full("Bob", "");
         let mut moves = String::new();
@@ -326,7 +328,7 @@ mod tests {
     #[test]
     fn notes_have_a_version() {
         let folder = tempfile::tempdir().unwrap();
-        let files = PgnFiles { directory: folder.path().to_owned(), grouping: PgnGrouping::All };
+        let files = files(folder.path().to_owned(), PgnGrouping::All);
         let record = || GameRecord::new(full("Bob", "e2e4 e7e5"), Color::Black);
         let notes = files.suspend(&mut record()).unwrap();
         let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/files-0.1/unfinished-game.json");
@@ -340,7 +342,7 @@ mod tests {
             fs::write(&notes, text).unwrap();
             let mut written = record();
             files.write(&mut written).unwrap();
-            assert_eq!(written.pgn().contains(evaluated), is_read, "{}", written.pgn());
+            assert_eq!(pgn(&written).contains(evaluated), is_read, "{}", pgn(&written));
             assert_eq!(notes.exists(), !is_read);
             files.suspend(&mut record()).unwrap();
             assert_eq!(fs::read_to_string(&notes).unwrap() == text, !is_read);
@@ -350,7 +352,7 @@ mod tests {
     #[test]
     fn notes_that_cannot_be_read_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
-        let files = PgnFiles { directory: folder.path().to_owned(), grouping: PgnGrouping::All };
+        let files = files(folder.path().to_owned(), PgnGrouping::All);
         let mut record = GameRecord::new(full("Bob", "e2e4 e7e5"), Color::White);
         let notes = files.suspend(&mut record).unwrap();
         fs::write(notes, "e2e4 {}\nno JSON").unwrap();
@@ -363,7 +365,7 @@ mod tests {
         let directory = folder.path().join("games");
         // No folder can be made in the place of a file.
         fs::write(&directory, "").unwrap();
-        let files = PgnFiles { directory: directory.clone(), grouping: PgnGrouping::All };
+        let files = files(directory.clone(), PgnGrouping::All);
         let game = |moves| GameRecord::new(full("Bob", moves), Color::White);
         let (first, second) = (game("e2e4"), game("d2d4"));
         let mut queue = WriteQueue { files, unwritten: VecDeque::new() };
@@ -377,7 +379,7 @@ mod tests {
         queue.take(second.clone(), Task::Write).await;
         assert!(queue.unwritten.is_empty());
         let text = fs::read_to_string(directory.join("games.pgn")).unwrap();
-        assert_eq!(text, first.pgn() + &second.pgn());
+        assert_eq!(text, pgn(&first) + &pgn(&second));
     }
 
     #[test]
@@ -385,12 +387,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("games");
         fs::write(&directory, "").unwrap();
-        let files = PgnFiles { directory: directory.clone(), grouping: PgnGrouping::All };
+        let files = files(directory.clone(), PgnGrouping::All);
         let record = GameRecord::new(full("Bob", "e2e4"), Color::White);
         let unwritten = VecDeque::from([record.clone()]);
         WriteQueue { files: files.clone(), unwritten: unwritten.clone() }.close().await;
         fs::remove_file(&directory).unwrap();
         WriteQueue { files, unwritten }.close().await;
-        assert_eq!(fs::read_to_string(directory.join("games.pgn")).unwrap(), record.pgn());
+        assert_eq!(fs::read_to_string(directory.join("games.pgn")).unwrap(), pgn(&record));
     }
 }

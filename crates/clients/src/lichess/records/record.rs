@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use time::OffsetDateTime;
+use zeitnot_net::http::BaseUrl;
 use zeitnot_rules::Color;
 use zeitnot_seat::{Eval, EvalScore};
 use zeitnot_wire::{
@@ -94,9 +95,9 @@ impl GameRecord {
         self.full.state.moves.split_ascii_whitespace()
     }
 
-    pub(crate) fn pgn(&self) -> String {
+    pub(crate) fn pgn(&self, server: &BaseUrl) -> String {
         let plies = self.plies();
-        let tags = self.tags(plies.len());
+        let tags = self.tags(server, plies.len());
         let fen = self.full.variant.key.set_up(self.full.start());
         Pgn { tags, fen, plies, result: self.result() }.print()
     }
@@ -120,7 +121,7 @@ impl GameRecord {
         plies
     }
 
-    fn tags(&self, plies: usize) -> Vec<(&'static str, String)> {
+    fn tags(&self, server: &BaseUrl, plies: usize) -> Vec<(&'static str, String)> {
         let full = &self.full;
         let began = full.created_at.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
         let began = began.map(OffsetDateTime::from);
@@ -133,7 +134,7 @@ impl GameRecord {
             full.clock.map(|clock| format!("{}+{}", clock.initial.as_secs(), clock.increment.as_secs()));
         let mut tags = vec![
             ("Event", format!("{mode} {speed} game")),
-            ("Site", format!("https://lichess.org/{}", full.id)),
+            ("Site", server.join(&full.id.to_string())),
             ("Date", date.clone()),
             ("Round", "-".to_owned()),
             ("White", name(white)),
@@ -261,7 +262,9 @@ pub(crate) mod tests {
 {[%eval #1,9] [%clk 0:02:41.00]} 4. Qxf7# {[%clk 0:02:30.00]} 1-0
 
 "#;
-        assert_eq!(record.pgn(), expected);
+        assert_eq!(record.pgn(&BaseUrl::default()), expected);
+        let elsewhere = BaseUrl::try_from("http://127.0.0.1:8080".to_owned()).unwrap();
+        assert!(record.pgn(&elsewhere).contains("[Site \"http://127.0.0.1:8080/abcdefgh\"]"));
     }
 
     #[test]
@@ -272,8 +275,9 @@ pub(crate) mod tests {
         record.update(state(&full, "e2e4 e7e5", [100, 100]));
         record.update(state(&full, "", [100, 100]));
         record.update(state(&full, "d2d4", [90, 100]));
-        assert!(record.pgn().ends_with("\n1. d4 {[%clk 0:01:30.00]} *\n\n"), "{}", record.pgn());
+        let pgn = |record: &GameRecord| record.pgn(&BaseUrl::default());
+        assert!(pgn(&record).ends_with("\n1. d4 {[%clk 0:01:30.00]} *\n\n"), "{}", pgn(&record));
         record.update(state(&full, "d2d4 nonsense e2e4", [90, 100]));
-        assert!(record.pgn().contains("1. d4"));
+        assert!(pgn(&record).contains("1. d4"));
     }
 }
