@@ -99,7 +99,7 @@ async fn collect(mut reports: Reports, servers: Vec<ServerControl>, mut feed: Bo
     let mut carried_out = JoinSet::new();
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut shown = None;
+    let (mut shown, mut has_changed) = (None, true);
     loop {
         select! {
             status = reports.statuses.recv() => match status {
@@ -128,13 +128,16 @@ async fn collect(mut reports: Reports, servers: Vec<ServerControl>, mut feed: Bo
             Some(Ok(Some(change))) = carried_out.join_next() => state.blocked(change),
             Some(logged) = reports.logged.recv() => state.logged(logged),
             Some((number, error)) = reports.left.recv() => state.left(number, error),
-            _ = tick.tick() => {
-                state.view.stopping = reports.soon.is_cancelled();
+            () = reports.soon.cancelled(), if !state.view.stopping => state.view.stopping = true,
+            _ = tick.tick(), if has_changed => {
                 if shown.as_ref() != Some(&state.view) && feed.show(state.view.clone()) {
                     shown = Some(state.view.clone());
                 }
+                has_changed = shown.as_ref() != Some(&state.view);
+                continue;
             }
         }
+        has_changed = true;
     }
 }
 

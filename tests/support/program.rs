@@ -130,6 +130,17 @@ impl Program {
         Some(line.split_whitespace().next()?.parse::<u64>().ok()? >> 10)
     }
 
+    /// How often its threads have gone to sleep, where the system tells.
+    pub fn sleeps(&self) -> Option<u64> {
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id()?)).ok()?;
+        let sleeps = tasks.flatten().filter_map(|task| {
+            let status = fs::read_to_string(task.path().join("status")).ok()?;
+            let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+            count.trim().parse::<u64>().ok()
+        });
+        Some(sleeps.sum())
+    }
+
     /// `SIGKILL`.
     pub async fn kill(mut self) {
         self.child.kill().await.unwrap();

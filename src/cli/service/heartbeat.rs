@@ -1,73 +1,68 @@
-//! Heartbeat of the network thread: it shows to others that the thread still runs its tasks.
+//! Signs of life of the network thread: it shows to others that it still runs its tasks, whenever they ask. Nobody wakes
+//! it if nobody asks.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use tokio::time::sleep;
+use tokio::sync::Notify;
 
-/// Interval between two beats.
-const INTERVAL: Duration = Duration::from_millis(250);
+/// Questions to the network thread, and its answers. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Heartbeat(Arc<Shared>);
 
-/// Moment of the last beat. Cheap to clone.
-#[derive(Clone, Debug)]
-pub(super) struct Heartbeat {
-    started: Instant,
-    /// Milliseconds since then.
-    last: Arc<AtomicU64>,
+#[derive(Debug, Default)]
+struct Shared {
+    asked: Notify,
+    /// Since when an answer is awaited.
+    since: Mutex<Option<Instant>>,
 }
 
 impl Heartbeat {
-    pub(super) fn new() -> Heartbeat {
-        Heartbeat { started: Instant::now(), last: Arc::default() }
-    }
-
-    /// Beats for as long as the runtime runs it.
+    /// Answers for as long as the runtime runs it.
     pub(super) async fn run(self) {
         loop {
-            self.beat();
-            sleep(INTERVAL).await;
+            self.0.asked.notified().await;
+            self.since(|since| *since = None);
         }
     }
 
-    fn beat(&self) {
-        self.last.store(self.elapsed(), Relaxed);
+    /// Asks for a sign of life, and returns for how long the last one has been awaited; zero: it has come.
+    pub(super) fn silence(&self) -> Duration {
+        let silence = self.since(|since| since.get_or_insert_with(Instant::now).elapsed());
+        self.0.asked.notify_one();
+        silence
     }
 
-    /// Returns how long ago the last beat was.
-    pub(super) fn age(&self) -> Duration {
-        Duration::from_millis(self.elapsed().saturating_sub(self.last.load(Relaxed)))
-    }
-
-    fn elapsed(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    fn since<T>(&self, act: impl FnOnce(&mut Option<Instant>) -> T) -> T {
+        act(&mut self.0.since.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{future, thread};
+    use std::thread;
 
-    use tokio::runtime::Builder;
+    use tokio::{runtime::Builder, task::yield_now};
 
     use super::*;
 
+    const HANG: Duration = Duration::from_millis(50);
+
     #[test]
-    fn a_blocked_thread_has_no_heartbeat() {
-        let heartbeat = Heartbeat::new();
-        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+    fn a_blocked_thread_gives_no_sign_of_life() {
+        let heartbeat = Heartbeat::default();
+        let runtime = Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             tokio::spawn(heartbeat.clone().run());
-            tokio::task::yield_now().await;
-            thread::sleep(2 * INTERVAL);
-            assert!(heartbeat.age() >= INTERVAL);
-            // It beats again as soon as the thread runs its tasks.
-            tokio::time::timeout(4 * INTERVAL, future::pending::<()>()).await.unwrap_err();
-            assert!(heartbeat.age() < 2 * INTERVAL);
+            yield_now().await;
+            heartbeat.silence();
+            thread::sleep(HANG);
+            assert!(heartbeat.silence() >= HANG);
+            // As soon as the thread runs its tasks again, the next question is a new one.
+            yield_now().await;
+            assert!(heartbeat.silence() < HANG);
         });
     }
 }

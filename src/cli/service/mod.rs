@@ -20,7 +20,7 @@ use heartbeat::Heartbeat;
 use metrics::Exporter;
 use systemd::Notifier;
 
-/// Silence of the network thread after which it counts as hung.
+/// Time without an answer of the network thread after which it counts as hung.
 const MAX_SILENCE: Duration = Duration::from_secs(2);
 
 /// Signs of life of the program. Cheap to clone.
@@ -45,7 +45,7 @@ impl Health {
     }
 
     fn is_alive_within(&self, limit: Duration) -> bool {
-        self.heartbeat.age() < limit
+        self.heartbeat.silence() < limit
     }
 
     fn is_ready(&self) -> bool {
@@ -73,7 +73,7 @@ pub(super) fn watch(
     tasks: &TaskTracker,
 ) -> Result<Watchers, CliError> {
     systemd::VARIABLES.into_iter().for_each(process::withhold);
-    let heartbeat = Heartbeat::new();
+    let heartbeat = Heartbeat::default();
     let health = Health { heartbeat: heartbeat.clone(), readiness };
     // Until the program ends, also while it finishes its games.
     tokio::spawn(heartbeat.run());

@@ -1,5 +1,6 @@
 //! The program as a service: what watches over it, and what it takes over while it runs.
 
+mod idle;
 mod metrics;
 mod reload;
 mod systemd;

@@ -73,7 +73,7 @@ impl Hub {
                 () = stop.cancelled() => break,
                 Some(event) = events.recv() => self.apply(event),
                 Some(job) = jobs.recv() => job(&mut self),
-                _ = tick.tick() => self.tick(),
+                _ = tick.tick(), if self.is_busy() => self.tick(),
             }
         }
         while let Ok(event) = events.try_recv() {
@@ -174,6 +174,12 @@ impl Hub {
         let topics = entry.topics();
         self.ended.push_back(entry);
         self.broadcast(&topics.iter().collect::<Vec<_>>(), || message);
+    }
+
+    /// Returns whether there is anything to do from time to time: without games nobody thinks, and without viewers nobody
+    /// has to be told.
+    fn is_busy(&self) -> bool {
+        !self.running.is_empty() || self.subscribers.count() > 0
     }
 
     pub(super) fn tick(&mut self) {

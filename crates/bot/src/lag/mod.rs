@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep_until};
 
 use zeitnot_engine::time::Reserve;
 
-use crate::metrics;
+use crate::{load::Load, metrics};
 
 mod delay;
 mod histogram;
@@ -24,9 +24,11 @@ pub(crate) use delay::Charge;
 use delay::ServerDelay;
 use histogram::DecayingHistogram;
 
-/// Interval at which our own lateness is sampled. Fifty times a second costs nothing measurable, and a sudden load of
-/// the machine shows within a move.
+/// Interval at which our own lateness is sampled during games. Fifty times a second costs nothing measurable, and a
+/// sudden load of the machine shows within a move …
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
+/// … and while there is no game: the next one begins with an estimate, and the machine can sleep.
+const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 /// Time after which a sample of our lateness counts half.
 const HALF_LIFE: Duration = Duration::from_secs(5);
 /// Share of our timers that may be later than the reserve.
@@ -115,9 +117,11 @@ impl Lags {
         lock(&self.own).samples.upper(ABOVE)
     }
 
-    pub(crate) async fn watch(self) {
+    /// Samples our own lateness, more often during games.
+    pub(crate) async fn watch(self, load: Load) {
         loop {
-            let due = Instant::now() + SAMPLE_INTERVAL;
+            let interval = if load.running() > 0 { SAMPLE_INTERVAL } else { IDLE_INTERVAL };
+            let due = Instant::now() + interval;
             sleep_until(due).await;
             self.record_lateness(due.elapsed());
         }
@@ -187,7 +191,7 @@ mod tests {
         let lags = Lags::new(CONFIG);
         let server = lags.server("a");
         charges(&server, Duration::ZERO, 20);
-        let watch = tokio::spawn(lags.clone().watch());
+        let watch = tokio::spawn(lags.clone().watch(Load::default()));
         tokio::time::sleep(10 * HALF_LIFE).await;
         assert_eq!(server.reserve().lag, CONFIG.min.max(lags.lateness()));
         for _ in 0..10 {
@@ -201,13 +205,28 @@ mod tests {
 
     #[test(start_paused = true)]
     async fn a_late_sample_is_noticed() {
-        let lags = Lags::new(CONFIG);
-        let watch = tokio::spawn(lags.clone().watch());
+        let (lags, load) = (Lags::new(CONFIG), Load::default());
+        let _game = load.add_game();
+        let watch = tokio::spawn(lags.clone().watch(load));
         tokio::task::yield_now().await;
         // The whole runtime is delayed, as on a busy machine.
         advance(SAMPLE_INTERVAL + 30 * MS).await;
         tokio::task::yield_now().await;
         assert!(lags.lateness() >= 30 * MS, "{:?}", lags.lateness());
+        watch.abort();
+    }
+
+    #[test(start_paused = true)]
+    async fn without_games_the_machine_can_sleep() {
+        let (lags, load) = (Lags::new(CONFIG), Load::default());
+        let watch = tokio::spawn(lags.clone().watch(load.clone()));
+        let weight = || lock(&lags.own).samples.parts().map(|(_, weight)| weight).sum::<f32>();
+        tokio::time::sleep(10 * HALF_LIFE).await;
+        let idle = weight();
+        let _game = load.add_game();
+        tokio::time::sleep(10 * HALF_LIFE).await;
+        // As many samples as half-lives have intervals, one and a half times.
+        assert!(idle < 10.0 && weight() > 300.0, "{idle} samples without games, {} with one", weight());
         watch.abort();
     }
 
