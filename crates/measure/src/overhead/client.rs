@@ -43,10 +43,20 @@ impl Client {
         Ok(Client { child, _group, _folder: folder })
     }
 
-    /// Returns its resident memory in bytes, where the kernel tells it (`proc(5)`).
+    /// Returns its resident memory in bytes, where the kernel tells it.
     pub(super) fn memory(&self) -> Option<u64> {
+        self.status("VmRSS:")
+    }
+
+    /// Returns the part of it that is the program's own. The rest are pages of files, above all of the program itself.
+    pub(super) fn own_memory(&self) -> Option<u64> {
+        self.status("RssAnon:")
+    }
+
+    /// Returns a size of `/proc/PID/status` in bytes (`proc(5)`).
+    fn status(&self, field: &str) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix(field))?;
         Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
     }
 }

@@ -99,8 +99,8 @@ const SETTLE: Duration = Duration::from_secs(1);
 const WARM_UP_MOVES: usize = 40;
 
 const HEADER: &str = "\
-games  think     moves | over p50 ms     p90     p99     max | early refused | ready ms  idle MiB  first  further
------------------------+-------------------------------------+---------------+-----------------------------------";
+games  think     moves | over p50 ms     p90     p99     max | early refused | ready ms  idle MiB    own  first  further
+-----------------------+-------------------------------------+---------------+------------------------------------------";
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let program = if args.listen.is_none() { Some(args.program()?) } else { None };
@@ -128,8 +128,9 @@ struct Measured {
     refused: usize,
     /// Time from the start of the program to its event stream.
     ready: Option<Duration>,
-    /// Memory in bytes: before the first game, with one game, with all games.
+    /// Memory in bytes: before the first game, the program's own part of that, with one game, with all games.
     idle: Option<u64>,
+    own: Option<u64>,
     one: Option<u64>,
     full: Option<u64>,
 }
@@ -180,7 +181,7 @@ async fn play_row(
     })
     .await;
     let memory = || client.as_ref().and_then(Client::memory);
-    let idle = memory();
+    let (idle, own) = (memory(), client.as_ref().and_then(Client::own_memory));
     opponent.begin_game();
     play(&mut opponent, row, WARM_UP_MOVES).await?;
     let one = memory();
@@ -188,7 +189,7 @@ async fn play_row(
         opponent.begin_game();
     }
     let measured = play(&mut opponent, row, moves).await?;
-    Ok(Measured { ready, idle, one, full: memory(), ..measured })
+    Ok(Measured { ready, idle, own, one, full: memory(), ..measured })
 }
 
 /// Measures this many answers.
@@ -225,7 +226,7 @@ impl Measured {
         let others = self.full.zip(self.one).map(|(full, one)| full.saturating_sub(one));
         let further = others.and_then(|others| others.checked_div(u64::from(games) - 1));
         format!(
-            "{games:>5}  {:<8} {:>6} | {:>11.2} {:>7.2} {:>7.2} {:>7.2} | {:>5} {:>7} | {ready:>8}  {:>8}  {:>5}  {:>7}",
+            "{games:>5}  {:<8} {:>6} | {:>11.2} {:>7.2} {:>7.2} {:>7.2} | {:>5} {:>7} | {ready:>8}  {:>8}  {:>5}  {:>5}  {:>7}",
             humantime::format_duration(think).to_string(),
             self.over.len(),
             at(0.5),
@@ -235,6 +236,7 @@ impl Measured {
             self.early,
             self.refused,
             mib(self.idle),
+            mib(self.own),
             mib(first),
             mib(further),
         )
