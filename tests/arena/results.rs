@@ -10,6 +10,7 @@ use crate::support::{
 
 on_both_databases!(
     results_are_there_when_they_are_told_and_afterwards,
+    a_name_is_no_formula_for_a_spreadsheet,
     an_unknown_tournament_is_refused_with_those_that_there_are
 );
 
@@ -43,6 +44,18 @@ async fn results_are_there_when_they_are_told_and_afterwards(storage: Storage) {
     let told: Value = serde_json::from_str(&results(&folder.database(), &["class", "--json"])).unwrap();
     assert_eq!((&told["state"], &told["pairings"][0]["result"]), (&json!("running"), &json!("0-1")));
     assert_eq!(told["players"][0]["name"], json!(board.black.name));
+}
+
+async fn a_name_is_no_formula_for_a_spreadsheet(storage: Storage) {
+    let arena = TestArena::tournament(storage, "", "players = 3").await;
+    for name in ["=HYPERLINK(\"http://evil.example\")", "@SUM(A1,A2)"] {
+        arena.say(name, &format!("JOIN class {name}")).await.expect("INFO").await;
+    }
+    let csv = results(&arena.folder.database(), &["class", "--csv"]);
+    for cell in [r#","'=HYPERLINK(""http://evil.example"")",0,"#, r#","'@SUM(A1,A2)",0,"#] {
+        assert!(csv.contains(cell), "{csv}");
+    }
+    arena.stop().await;
 }
 
 async fn an_unknown_tournament_is_refused_with_those_that_there_are(storage: Storage) {

@@ -84,7 +84,7 @@ impl TournamentResults {
             let Row { name, rank, score, tie_breaks, tally, .. } = row;
             let Tally { wins, draws, losses, forfeits, byes } = tally;
             let tie_breaks: String = tie_breaks.iter().map(|(_, value)| format!("{value},")).collect();
-            let (name, games) = (quoted(name.as_str()), tally.games());
+            let (name, games) = (text_cell(name.as_str()), tally.games());
             format!("{rank},{name},{score},{tie_breaks}{games},{wins},{draws},{losses},{forfeits},{byes}\n")
         };
         let column = |tie_break: &TieBreak| tie_break.name().to_lowercase().replace([' ', '-'], "_") + ",";
@@ -173,11 +173,13 @@ fn pairing(game: &GameState) -> Value {
     })
 }
 
-/// A field of CSV.
-fn quoted(field: &str) -> String {
-    match field.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field.to_owned(),
+/// Cell of a CSV file with text from outside. Spreadsheets run what begins as a formula, unless an apostrophe precedes it
+/// (OWASP, "CSV Injection").
+fn text_cell(text: &str) -> String {
+    let mark = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    match text.contains([',', '"', '\r', '\n']) {
+        true => format!("\"{mark}{}\"", text.replace('"', "\"\"")),
+        false => format!("{mark}{text}"),
     }
 }
 
@@ -205,4 +207,26 @@ async fn read<T>(
         ask(&mut reader).await
     };
     asked.await.map_err(|why| ResultsError::Database { location: database.clone(), why })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_that_begins_as_a_formula_is_text() {
+        for (text, cell) in [
+            ("alice", "alice"),
+            ("a=b-1", "a=b-1"),
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@SUM(A1,A2)", "\"'@SUM(A1,A2)\""),
+            ("\t=1", "'\t=1"),
+            ("\r=1", "\"'\r=1\""),
+            ("=HYPERLINK(\"x\")", "\"'=HYPERLINK(\"\"x\"\")\""),
+        ] {
+            assert_eq!(text_cell(text), cell);
+        }
+    }
 }
