@@ -8,8 +8,8 @@ use unicode_security::{GeneralSecurityProfile, RestrictionLevel, RestrictionLeve
 /// Longest name, in characters.
 const MAX_LENGTH: usize = 49;
 
-/// Name that fits into one field of a message and into a table, and that shows what it is: no spaces, nothing
-/// invisible, and no letters of several scripts that look alike.
+/// Name that fits into one field of a message, one segment of a URL and into a table, and that shows what it is: no spaces,
+/// nothing invisible, and no letters of several scripts that look alike.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(Arc<str>);
@@ -22,6 +22,8 @@ pub enum BadName {
     Form(String),
     #[error("'{0}' is no name: it has a character that is invisible or no letter, digit or ASCII sign")]
     Character(String),
+    #[error("'{0}' is no name: in the address of a page it stands for a folder; add a letter or a digit")]
+    Path(String),
     #[error("'{0}' is no name: it mixes letters of several scripts, which can look alike")]
     Mixed(String),
 }
@@ -58,6 +60,10 @@ impl TryFrom<&str> for Name {
         let shown = || printable(text, MAX_LENGTH + 1);
         if !(1..=MAX_LENGTH).contains(&length) || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
             return Err(BadName::Form(shown()));
+        }
+        // Clients resolve these segments of a URL, also percent-encoded, before they send it.
+        if matches!(text, "." | "..") {
+            return Err(BadName::Path(shown()));
         }
         let is_letter = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric();
         let letters: String = text.chars().filter(|c| is_letter(*c)).collect();
@@ -114,6 +120,17 @@ mod tests {
         }
         for bad in ["", "a b", "a\tb", "a\u{1b}[2J", &format!("{long}x")] {
             assert!(matches!(Name::try_from(bad), Err(BadName::Form(_))), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_can_stand_in_a_url() {
+        for bad in [".", ".."] {
+            assert_eq!(Name::try_from(bad), Err(BadName::Path(bad.to_owned())));
+        }
+        // Clients encode the others.
+        for good in ["...", ".a", "%2e", "a/b", "a?b#c"] {
+            assert!(Name::try_from(good).is_ok(), "{good}");
         }
     }
 

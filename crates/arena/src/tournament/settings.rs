@@ -189,10 +189,6 @@ impl<A> Settings<A> {
             absent_after: self.absent_after,
             ..TournamentConfig::new(self.name, self.time_control)
         };
-        // A path of the API, and a name that it cannot have.
-        if matches!(config.name.as_str(), "." | "..") {
-            return Err(SettingsError::Invalid("name: it needs more than dots".into()));
-        }
         if config.games_per_pair > MAX_GAMES_PER_PAIR {
             return Err(SettingsError::Invalid(format!("games_per_pair: at most {MAX_GAMES_PER_PAIR}")));
         }
@@ -359,7 +355,7 @@ mod tests {
     fn mistakes_are_told() {
         for (field, value, why) in [
             ("name", json!("a b"), "no name"),
-            ("name", json!(".."), "more than dots"),
+            ("name", json!(".."), "stands for a folder"),
             ("kind", json!("go"), "unknown variant"),
             ("time_control", json!("fast"), "time"),
             ("pairing", json!("swiss"), "needs rounds"),
