@@ -1,6 +1,7 @@
 //! `zeitnot arena results`: what the database tells of a tournament, while it is played and afterwards.
 
 use serde_json::{Value, json};
+use zeitnot_testing::until;
 
 use crate::support::{
     arena::{TestArena, results},
@@ -51,9 +52,11 @@ async fn a_name_is_no_formula_for_a_spreadsheet(storage: Storage) {
     for name in ["=HYPERLINK(\"http://evil.example\")", "@SUM(A1,A2)"] {
         arena.say(name, &format!("JOIN class {name}")).await.expect("INFO").await;
     }
-    let csv = results(&arena.folder.database(), &["class", "--csv"]);
+    let csv = || results(&arena.folder.database(), &["class", "--csv"]);
+    // Who has joined is written a little later.
+    until("both players", async || csv().lines().count() == 3).await;
     for cell in [r#","'=HYPERLINK(""http://evil.example"")",0,"#, r#","'@SUM(A1,A2)",0,"#] {
-        assert!(csv.contains(cell), "{csv}");
+        assert!(csv().contains(cell), "{}", csv());
     }
     arena.stop().await;
 }

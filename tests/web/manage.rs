@@ -118,7 +118,7 @@ async fn mistakes_are_told_and_change_nothing(storage: Storage) {
         ("POST", "/api/tournaments", club(json!({})), 409, "choose another name"),
         ("POST", "/api/tournaments", named("\u{441}lub"), 422, "mixes letters"),
         ("POST", "/api/tournaments", named("c1ub"), 409, "looks like club"),
-        ("POST", "/api/tournaments", named(".."), 400, "stands for a folder"),
+        ("POST", "/api/tournaments", named(".."), 422, "stands for a folder"),
         ("POST", "/api/tournaments", json!({"name": "new"}), 422, "time_control"),
         ("POST", "/api/tournaments", json!([]), 422, "expected"),
         ("PATCH", "/api/tournaments/club", json!({"name": "other"}), 400, "create another one"),

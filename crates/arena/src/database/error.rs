@@ -6,6 +6,8 @@ use sqlx::migrate::MigrateError;
 #[cfg(feature = "postgres")]
 use sqlx::postgres::PgDatabaseError;
 
+use crate::name::BadName;
+
 /// Codes of SQLite: a page that is not as it should be, and a file of another program.
 const CORRUPT: i64 = 11;
 const NOT_A_DATABASE: i64 = 26;
@@ -18,6 +20,8 @@ pub enum DatabaseError {
     Missing,
     #[error("it is empty; an arena fills it when it starts")]
     Empty,
+    #[error("it has 0 bytes: what was in it is lost; put a copy in its place, or delete it to begin anew")]
+    NoBytes,
     #[error("it is not the database of an arena; set database = \"…\" in [arena] to another one")]
     Foreign,
     #[error(
@@ -32,6 +36,10 @@ pub enum DatabaseError {
     Taken { subject: String, advice: &'static str },
     #[error("it is damaged ({0}); put a copy in its place, or move it away")]
     Damaged(String),
+    #[error(
+        "it has an invalid name ({0}); go on with the zeitnot that wrote it, or set database = \"…\" in [arena] to another one"
+    )]
+    Name(#[from] BadName),
     #[error("the server cannot be reached ({0}); is PostgreSQL running there?")]
     Away(String),
     #[error("the server has not answered for {0:?}; see whether it is overloaded or cut off")]

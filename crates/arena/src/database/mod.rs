@@ -30,6 +30,7 @@ use zeitnot_engine::priority;
 use crate::{error::ArenaError, name::Name};
 
 mod change;
+mod check;
 mod error;
 mod location;
 mod open;

@@ -79,10 +79,11 @@ pub(super) async fn for_writing(location: &DatabaseLocation) -> Result<AnyConnec
 
 /// Opens the database beside the arenas that may be writing to it.
 pub(super) async fn for_reading(location: &DatabaseLocation) -> Result<AnyConnection, DatabaseError> {
-    if let DatabaseLocation::File(path) = location
-        && !path.exists()
-    {
-        return Err(DatabaseError::Missing);
+    if let DatabaseLocation::File(path) = location {
+        if !path.exists() {
+            return Err(DatabaseError::Missing);
+        }
+        sqlite::check_bytes(path)?;
     }
     let open = async {
         let mut connection = connect(location, Mode::Read).await?;

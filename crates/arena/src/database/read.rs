@@ -11,6 +11,7 @@ use super::{
         Corrected, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place,
         RefusalRecord, SettingsText, Source, TournamentId, TournamentState,
     },
+    check::check,
     error::DatabaseError,
     location::DatabaseLocation,
     open::{self, within},
@@ -19,7 +20,7 @@ use crate::{
     name::Name,
     note::Note,
     places::Origin,
-    tournament::format::{self, Format, PairingKind},
+    tournament::format::{self, Format, MAX_PLAYERS, PairingKind},
 };
 
 /// An edition of a tournament.
@@ -165,7 +166,7 @@ async fn created(connection: &mut AnyConnection) -> Result<Vec<(Name, SettingsTe
          ORDER BY id",
     );
     let rows = created.bind(TournamentState::Complete.as_str()).fetch_all(connection).await?;
-    rows.iter().map(|row| Ok((text(row, "name", name)?, SettingsText(row.try_get("settings")?)))).collect()
+    rows.iter().map(|row| Ok((name(row, "name")?, SettingsText(row.try_get("settings")?)))).collect()
 }
 
 async fn games(connection: &mut AnyConnection, source: Source) -> Result<Vec<GameState>, DatabaseError> {
@@ -236,11 +237,10 @@ pub(super) async fn history(
     let events = events.bind(id).fetch_all(&mut *connection).await?;
     let games = query("SELECT * FROM game WHERE tournament_id = $1 ORDER BY place IS NULL, place, began, id");
     let games = games.bind(id).fetch_all(connection).await?;
-    Ok(History {
-        tournament,
-        events: events.iter().map(event).collect::<Result<_, _>>()?,
-        games: games.iter().map(game_state).collect::<Result<_, _>>()?,
-    })
+    let events: Vec<_> = events.iter().map(event).collect::<Result<_, _>>()?;
+    let games: Vec<_> = games.iter().map(game_state).collect::<Result<_, _>>()?;
+    check(tournament.format.pairing, &events, &games)?;
+    Ok(History { tournament, events, games })
 }
 
 /// Error for a column whose text is not ours.
@@ -265,14 +265,14 @@ fn moment(text: &str) -> Option<OffsetDateTime> {
     OffsetDateTime::parse(text, &Rfc3339).ok()
 }
 
-fn name(text: &str) -> Option<Name> {
-    Name::try_from(text).ok()
+fn name(row: &AnyRow, column: &'static str) -> Result<Name, DatabaseError> {
+    Ok(Name::try_from(row.try_get::<&str, _>(column)?)?)
 }
 
 fn tournament(row: &AnyRow) -> Result<StoredTournament, DatabaseError> {
     Ok(StoredTournament {
         id: TournamentId(row.try_get("id")?),
-        name: text(row, "name", name)?,
+        name: name(row, "name")?,
         edition: number(row, "edition")?.unwrap_or(1),
         kind: text(row, "kind", |kind| kind.parse().ok())?,
         time_control: row.try_get("time_control")?,
@@ -301,17 +301,16 @@ fn tournament_format(row: &AnyRow) -> Result<Format, DatabaseError> {
         }
         None => pairing.tie_breaks().to_vec(),
     };
-    Ok(Format {
-        pairing,
-        rounds: number(row, "rounds")?,
-        acceleration: acceleration.transpose()?,
-        tie_breaks,
-    })
+    let rounds: Option<u32> = number(row, "rounds")?;
+    if rounds.is_some_and(|rounds| rounds as usize > MAX_PLAYERS) {
+        return Err(damaged("rounds"));
+    }
+    Ok(Format { pairing, rounds, acceleration: acceleration.transpose()?, tie_breaks })
 }
 
 fn event(row: &AnyRow) -> Result<(Place, Fact), DatabaseError> {
     let place = number(row, "place")?.unwrap_or_default();
-    let player = || text(row, "player", name);
+    let player = || name(row, "player");
     let fact = match row.try_get("kind")? {
         "seated" => {
             let holder: Option<&str> = row.try_get("holder")?;
@@ -333,7 +332,7 @@ fn event(row: &AnyRow) -> Result<(Place, Fact), DatabaseError> {
             Fact::ByeRevoked { player: player()?, round: number(row, "round")?.unwrap_or_default() }
         }
         "removed" => Fact::Removed { player: player()?, note: note(row)? },
-        "paired" => Fact::PairedByHand { white: player()?, black: text(row, "opponent", name)? },
+        "paired" => Fact::PairedByHand { white: player()?, black: name(row, "opponent")? },
         "corrected" => Fact::Corrected {
             game: row.try_get::<&str, _>("game_id")?.into(),
             result: text(row, "result", result)?,

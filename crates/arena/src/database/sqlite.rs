@@ -26,10 +26,19 @@ pub(super) fn prepare(path: &Path) -> Result<Lock, DatabaseError> {
     }
     let lock = lock(path)?;
     // SQLite's locks go with any handle of its file that this process closes: an existing one is opened by SQLite only.
-    if !path.exists() {
-        private(path)?;
+    match path.exists() {
+        true => check_bytes(path)?,
+        false => drop(private(path)?),
     }
     Ok(lock)
+}
+
+/// Refuses a file without a byte, which SQLite takes for a new database: a copy that failed, say, or a lost file system.
+pub(super) fn check_bytes(path: &Path) -> Result<(), DatabaseError> {
+    match fs::metadata(path)?.len() {
+        0 => Err(DatabaseError::NoBytes),
+        _ => Ok(()),
+    }
 }
 
 /// Checks the file of an arena that writes to it, and marks a new one.

@@ -147,6 +147,7 @@ async fn all_kinds_of_changes_are_read_back(storage: Storage) {
     let (alice, bob, note) = (name("alice"), name("bob"), Note::try_from("agreed").unwrap());
     let facts = [
         Fact::Seated { player: alice.clone(), seat: 3, holder: None },
+        Fact::Seated { player: bob.clone(), seat: 4, holder: None },
         Fact::Freed { player: alice.clone() },
         Fact::Withdrawn { player: alice.clone() },
         Fact::Returned { player: alice.clone() },

@@ -12,7 +12,8 @@ use zeitnot_rules::{ByColor, Color, chess::Chess};
 
 use super::{
     admission::Admission,
-    config::{MAX_PLAYERS, TournamentConfig},
+    config::TournamentConfig,
+    format::MAX_PLAYERS,
     game::{Setup, TournamentGame},
     journal::Journal,
     pairing::{Bye, Pairing, PairingSystem, SeatNo},

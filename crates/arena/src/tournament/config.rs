@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use zeitnot_rules::TimeControl;
 
-use super::format::{AccelerationKind, Format, PairingKind, TieBreak};
+use super::format::{AccelerationKind, Format, MAX_PLAYERS, PairingKind, TieBreak};
 use crate::{
     duration::{MAX_WAIT, seconds},
     error::ArenaError,
@@ -14,9 +14,6 @@ use crate::{
     name::Name,
     secret::Secret,
 };
-
-/// Players in one tournament, at most.
-pub(super) const MAX_PLAYERS: usize = 1024;
 
 /// One `[[arena.tournament]]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -8,6 +8,9 @@ use utoipa::ToSchema;
 
 use crate::live::view::Numbering;
 
+/// Players in one tournament, at most.
+pub(crate) const MAX_PLAYERS: usize = 1024;
+
 /// Pairing system.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -11,8 +11,8 @@ use utoipa::ToSchema;
 use zeitnot_rules::TimeControl;
 
 use super::{
-    config::{MAX_PLAYERS, StartKind, TournamentConfig, games_per_pair},
-    format::{AccelerationKind, PairingKind, TieBreak},
+    config::{StartKind, TournamentConfig, games_per_pair},
+    format::{AccelerationKind, MAX_PLAYERS, PairingKind, TieBreak},
 };
 use crate::{duration::seconds, keys::Keys, name::Name, secret::Secret};
 

@@ -60,7 +60,8 @@ async fn each_arena_has_its_own_tournaments() {
     let class = one.open_tournament(opening("class")).await.unwrap().history.tournament;
     let club = other.open_tournament(opening("club")).await.unwrap().history.tournament;
     assert_ne!(class.id, club.id);
-    one.commit(vec![seated(class.id, 0, "alice"), game("a", class.id, &["e2e4"], None)]).await;
+    one.commit(vec![seated(class.id, 0, "alice"), seated(class.id, 1, "bob")]).await;
+    one.commit(vec![game("a", class.id, &["e2e4"], None)]).await;
     other.commit(vec![seated(club.id, 0, "bob")]).await;
     let told = refusal(&other, "class").await;
     let expected = "another arena on this database runs the tournament 'class'; stop that one, or give this one another name";
@@ -95,7 +96,7 @@ async fn each_arena_has_its_own_tournaments() {
     drop(one);
     first.join().await;
     let history = third.open_tournament(opening("class")).await.unwrap().history;
-    assert_eq!((history.tournament.id, history.steps().len()), (class.id, 1));
+    assert_eq!((history.tournament.id, history.steps().len()), (class.id, 2));
     let [broken] = history.games.as_slice() else { panic!("{:?}", history.games) };
     assert_eq!((&*broken.header.id, broken.end.as_ref().unwrap().result), ("a", None));
     drop((other, third));
