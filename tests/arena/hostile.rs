@@ -136,6 +136,31 @@ async fn plain_tcp_on_the_websocket_port_is_refused() {
     is_well(arena).await;
 }
 
+#[test]
+async fn a_browser_on_another_sites_page_is_refused() {
+    let arena = TestArena::start("").await;
+    let address = arena.authority(By::WebSocket);
+    for (headers, status) in [
+        (format!("Host: {address}\r\n"), "101 Switching Protocols"),
+        // The arena's page has another port.
+        (format!("Host: {address}\r\nOrigin: http://127.0.0.1:8080\r\n"), "101 Switching Protocols"),
+        (format!("Host: {address}\r\nOrigin: https://evil.example\r\n"), "403 Forbidden"),
+        ("Host: evil.example\r\nOrigin: http://evil.example\r\n".to_owned(), "403 Forbidden"),
+        (format!("Host: {address}\r\nOrigin: null\r\n"), "403 Forbidden"),
+        (format!("Host: {address}\r\nHost: evil.example\r\n"), "400 Bad Request"),
+    ] {
+        let mut socket = arena.raw(By::WebSocket).await;
+        let handshake = format!(
+            "GET / HTTP/1.1\r\n{headers}Connection: Upgrade\r\nUpgrade: websocket\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        );
+        socket.write_all(handshake.as_bytes()).await.unwrap();
+        let told = hear_until(&mut socket, "").await;
+        assert_eq!(told[0], format!("HTTP/1.1 {status}"), "{headers}");
+    }
+    is_well(arena).await;
+}
+
 /// The writer's thread keeps simulated time from running by itself, so it is advanced here.
 #[test(start_paused = true)]
 async fn silent_connections_are_closed() {

@@ -1,8 +1,17 @@
 //! Protection of the page: other hosts, other origins, the organiser's token, headers and limits.
 
 use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+use zeitnot_testing::soon;
 
-use crate::support::web::{TOKEN, with_page};
+use crate::support::{
+    arena::TestArena,
+    storage::Storage,
+    web::{TOKEN, with_page},
+};
 
 #[test]
 async fn foreign_hosts_and_pages_are_refused() {
@@ -20,6 +29,26 @@ async fn foreign_hosts_and_pages_are_refused() {
     assert_eq!(browser.ask("GET", "/", &[("host", "evil.example")], Vec::new()).await.status(), 421);
     let post = browser.ask("POST", "/api/status", &[("origin", "https://evil.example")], Vec::new()).await;
     assert_eq!(post.status(), 403);
+    arena.stop().await;
+}
+
+#[test]
+async fn a_request_with_two_hosts_is_refused_on_every_port() {
+    let text = "games = '{folder}/games'\n[web]\nlisten = '127.0.0.1:0'\n[lichess]\nlisten = '127.0.0.1:0'\n";
+    let arena = TestArena::open(Storage::file(), text).await;
+    for port in [arena.web, arena.lichess] {
+        let mut socket = TcpStream::connect(port.unwrap()).await.unwrap();
+        let request =
+            b"GET /api HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+        socket.write_all(request).await.unwrap();
+        let mut answer = String::new();
+        soon("an answer", socket.read_to_string(&mut answer)).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{answer}");
+        assert!(
+            answer.ends_with(r#"{"error":"the request has several Host headers: send one"}"#),
+            "{answer}"
+        );
+    }
     arena.stop().await;
 }
 

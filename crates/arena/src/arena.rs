@@ -13,6 +13,7 @@ use crate::{
     contest::{ContestFront, Listener, Transport},
     database::{Database, WriterThread},
     error::ArenaError,
+    hosts::Hosts,
     imcs, lichess,
     live::{Feed, Thoughts},
     news::{self, News, NewsSender},
@@ -41,6 +42,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Arena {
     listeners: Vec<Listener>,
+    hosts: Hosts,
     limits: PlaceLimits,
     news: NewsSender,
     tournaments: TournamentManager,
@@ -72,6 +74,8 @@ impl Arena {
                 listeners.push(Listener::bind(address, transport)?);
             }
         }
+        let public = config.web.as_ref().and_then(|web| web.public.clone());
+        let hosts = Hosts::new(public, "[arena.web]");
         let (web, live) = match config.web.clone().map(Web::bind).transpose()? {
             Some((web, feed)) => (Some(web), feed),
             None => (None, Feed::default()),
@@ -125,7 +129,19 @@ impl Arena {
             }
             None => None,
         };
-        Ok(Arena { listeners, limits, news, tournaments, tables, imcs, lichess, web, thoughts, writer })
+        Ok(Arena {
+            listeners,
+            hosts,
+            limits,
+            news,
+            tournaments,
+            tables,
+            imcs,
+            lichess,
+            web,
+            thoughts,
+            writer,
+        })
     }
 
     /// Address of the TCP listener.
@@ -197,7 +213,8 @@ impl Arena {
         // Connections end last: a player who loses the connection first would lose the game.
         let (stop, closing) = (shutdown.child_token(), CancellationToken::new());
         let registry = self.tournaments.registry();
-        let front = ContestFront::new(registry.clone(), self.limits, tracker.clone(), closing.clone());
+        let front =
+            ContestFront::new(registry.clone(), self.limits, self.hosts, tracker.clone(), closing.clone());
         for listener in self.listeners {
             tracker.spawn(front.clone().listen(listener, stop.clone()));
         }

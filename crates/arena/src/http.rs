@@ -2,11 +2,19 @@
 
 use std::{convert::Infallible, time::Duration};
 
-use axum::{body::Body, http::Request, response::Response};
+use axum::{
+    Json,
+    body::Body,
+    http::Request,
+    response::{IntoResponse, Response},
+};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use serde_json::json;
 use tokio::{net::TcpStream, pin, select, time::timeout};
 use tokio_util::sync::CancellationToken;
+
+use crate::hosts;
 
 /// Time that the last answers may take at a stop.
 const LINGER: Duration = Duration::from_millis(500);
@@ -24,6 +32,15 @@ pub(crate) async fn serve<F>(
 {
     // A move is one small packet, which must not wait for others.
     let _ = stream.set_nodelay(true);
+    let answer = |request: Request<Incoming>| {
+        let answer = hosts::check_single(request.headers()).map(|()| answer(request));
+        async {
+            match answer {
+                Ok(answer) => answer.await,
+                Err(bad) => Ok((bad.status(), Json(json!({ "error": bad.to_string() }))).into_response()),
+            }
+        }
+    };
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(idle)

@@ -15,7 +15,13 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_net::Rate;
 
-use crate::{error::ArenaError, http, port::Port, side_thread::SideThread};
+use crate::{
+    error::ArenaError,
+    hosts::{Hosts, PublicUrl},
+    http,
+    port::Port,
+    side_thread::SideThread,
+};
 
 /// Connections of one address.
 const CONNECTIONS: Rate = Rate { burst: 64, interval: Duration::from_millis(50) };
@@ -45,20 +51,24 @@ pub trait Status: Send + Sync + 'static {
 
 /// Server with its port bound, ready to run: `/metrics`, `/healthz` and `/readyz`.
 #[derive(Debug)]
-pub struct StatusServer(Port);
+pub struct StatusServer {
+    port: Port,
+    hosts: Hosts,
+}
 
 impl StatusServer {
-    /// Takes the port.
+    /// Takes the port. It answers to addresses, to `localhost`, and to the public name if it has one.
     ///
     /// # Errors
     /// [`ArenaError`] if it cannot be used.
-    pub fn bind(address: SocketAddr) -> Result<StatusServer, ArenaError> {
-        Port::open(address).map(StatusServer)
+    pub fn bind(address: SocketAddr, public: Option<PublicUrl>) -> Result<StatusServer, ArenaError> {
+        let hosts = Hosts::new(public, "[metrics]");
+        Port::open(address).map(|port| StatusServer { port, hosts })
     }
 
     /// Returns the address, with the port that the system chose if any was asked for.
     pub fn address(&self) -> SocketAddr {
-        self.0.address
+        self.port.address
     }
 
     /// Serves until `stop`, on a thread of its own.
@@ -66,13 +76,13 @@ impl StatusServer {
         let stop = stop.child_token();
         let _guard = stop.clone().drop_guard();
         let failed = |error: &dyn fmt::Display| tracing::error!("cannot serve the metrics: {error}");
-        let listener = match self.0.into_std() {
+        let listener = match self.port.into_std() {
             Ok(listener) => listener,
             Err(error) => return failed(&error),
         };
         let main = async move {
             match Port::from_std(listener, CONNECTIONS) {
-                Ok(port) => serve(port, Arc::new(status), stop).await,
+                Ok(port) => serve(port, self.hosts, Arc::new(status), stop).await,
                 Err(error) => tracing::error!("cannot serve the metrics: {error}"),
             }
         };
@@ -86,17 +96,17 @@ impl StatusServer {
     }
 }
 
-async fn serve(mut port: Port, status: Arc<impl Status>, stop: CancellationToken) {
+async fn serve(mut port: Port, hosts: Hosts, status: Arc<impl Status>, stop: CancellationToken) {
     let connections = TaskTracker::new();
     let accept = async {
         while let Some((stream, _)) = port.next(&stop).await {
             if connections.len() >= MAX_CONNECTIONS {
                 continue;
             }
-            let (status, stop) = (status.clone(), stop.clone());
+            let (hosts, status, stop) = (hosts.clone(), status.clone(), stop.clone());
             connections.spawn(async move {
                 let answer = |request| {
-                    let answer = answer(&request, &*status);
+                    let answer = answer(&request, &hosts, &*status);
                     async { Ok::<_, Infallible>(answer) }
                 };
                 http::serve(stream, answer, IDLE, &stop).await;
@@ -116,7 +126,10 @@ async fn serve(mut port: Port, status: Arc<impl Status>, stop: CancellationToken
     connections.wait().await;
 }
 
-fn answer(request: &Request<Incoming>, status: &impl Status) -> Response<Body> {
+fn answer(request: &Request<Incoming>, hosts: &Hosts, status: &impl Status) -> Response<Body> {
+    if let Err(bad) = hosts.host(request.headers(), request.uri()) {
+        return (bad.status(), format!("{bad}\n")).into_response();
+    }
     let state = |is_good: bool, what: &'static str| match is_good {
         true => (StatusCode::OK, "ok\n").into_response(),
         false => (StatusCode::SERVICE_UNAVAILABLE, what).into_response(),
@@ -129,5 +142,54 @@ fn answer(request: &Request<Incoming>, status: &impl Status) -> Response<Body> {
         "/healthz" => state(status.is_alive(), "the network thread hangs\n"),
         "/readyz" => state(status.is_ready(), "not connected to any server\n"),
         _ => (StatusCode::NOT_FOUND, "known here: /metrics, /healthz, /readyz\n").into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpStream,
+    };
+
+    use super::*;
+
+    struct Idle;
+
+    impl Status for Idle {
+        fn metrics(&self) -> String {
+            String::new()
+        }
+        fn is_alive(&self) -> bool {
+            true
+        }
+        fn is_ready(&self) -> bool {
+            true
+        }
+        fn upkeep(&self) {}
+    }
+
+    #[test]
+    async fn foreign_and_several_hosts_are_refused() {
+        let public = PublicUrl::try_from("http://bot.example:9464".to_owned()).unwrap();
+        let server = StatusServer::bind(([127, 0, 0, 1], 0).into(), Some(public)).unwrap();
+        let (address, stop) = (server.address(), CancellationToken::new());
+        let running = tokio::spawn(server.run(Idle, stop.clone()));
+        for (hosts, status) in [
+            ("Host: 127.0.0.1\r\n", "200 OK"),
+            ("Host: bot.example:9464\r\n", "200 OK"),
+            ("Host: evil.example\r\n", "421 Misdirected Request"),
+            ("Host: 127.0.0.1\r\nHost: evil.example\r\n", "400 Bad Request"),
+            ("", "400 Bad Request"),
+        ] {
+            let mut socket = TcpStream::connect(address).await.unwrap();
+            let request = format!("GET /healthz HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n");
+            socket.write_all(request.as_bytes()).await.unwrap();
+            let mut answer = String::new();
+            socket.read_to_string(&mut answer).await.unwrap();
+            assert_eq!(answer.lines().next(), Some(format!("HTTP/1.1 {status}").as_str()), "{hosts}");
+        }
+        stop.cancel();
+        running.await.unwrap();
     }
 }

@@ -22,7 +22,10 @@ use tokio::{
 use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{
-        self, Message, error::ProtocolError, handshake::client::Request, http::StatusCode,
+        self, Message,
+        error::ProtocolError,
+        handshake::{client::Request, server},
+        http::{HeaderMap, HeaderValue, StatusCode, Uri, header::CONNECTION},
         protocol::WebSocketConfig,
     },
 };
@@ -116,12 +119,17 @@ fn split_tcp(stream: TcpStream, codec: LineCodec) -> Result<(LineReader, LineWri
     Ok((LineReader(Reader::Tcp(lines)), LineWriter::new(Writer::Tcp(write))))
 }
 
-/// Takes over a TCP connection whose peer asks for WebSocket: one message per text frame.
+/// Takes over a TCP connection whose peer asks for WebSocket: one message per text frame. A handshake that `admit` does
+/// not like gets its answer.
 ///
 /// # Errors
 /// [`NetError`]; [`NetError::TimedOut`] if the handshake is not done within `limit`; [`NetError::NotWebSocket`] if the
-/// peer sends something else, which is answered.
-pub async fn accept_ws(stream: TcpStream, limit: Duration) -> Result<(LineReader, LineWriter), NetError> {
+/// peer sends something else, which is answered; [`NetError::Http`] if it is not admitted.
+pub async fn accept_ws(
+    stream: TcpStream,
+    limit: Duration,
+    admit: impl FnOnce(&HeaderMap, &Uri) -> Result<(), (StatusCode, String)> + Unpin,
+) -> Result<(LineReader, LineWriter), NetError> {
     tune(&stream)?;
     let accepting = async {
         let mut first = [0; HANDSHAKE.len()];
@@ -131,11 +139,36 @@ pub async fn accept_ws(stream: TcpStream, limit: Duration) -> Result<(LineReader
             return Err(NetError::NotWebSocket);
         }
         let stream = QuickAck::new(stream);
-        Ok(tokio_tungstenite::accept_async_with_config(stream, Some(ws_config())).await?)
+        let admission = Admission(admit);
+        Ok(tokio_tungstenite::accept_hdr_async_with_config(stream, admission, Some(ws_config())).await?)
     };
     let socket = timeout(limit, accepting).await.map_err(|_| NetError::TimedOut(limit))??;
     // The frames of the first server of this kind end so, and clients may rely on it.
     Ok(split_ws(socket, "\n"))
+}
+
+/// Decides about a handshake.
+struct Admission<F>(F);
+
+impl<F> server::Callback for Admission<F>
+where
+    F: FnOnce(&HeaderMap, &Uri) -> Result<(), (StatusCode, String)>,
+{
+    fn on_request(
+        self,
+        request: &server::Request,
+        answer: server::Response,
+    ) -> Result<server::Response, server::ErrorResponse> {
+        let admitted = (self.0)(request.headers(), request.uri());
+        admitted.map(|()| answer).map_err(|(status, why)| not_admitted(status, &why))
+    }
+}
+
+fn not_admitted(status: StatusCode, why: &str) -> server::ErrorResponse {
+    let mut answer = server::ErrorResponse::new(Some(format!("{why}\n")));
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    answer
 }
 
 /// Tells a client of another kind where it is. What it sends is read, as an unread rest would reset the connection.

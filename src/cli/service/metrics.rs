@@ -6,7 +6,7 @@ use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, Promet
 use serde::Deserialize;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::info;
-use zeitnot_arena::{Status, StatusServer};
+use zeitnot_arena::{PublicUrl, Status, StatusServer};
 use zeitnot_bot as bot;
 
 use super::{Health, process_metrics};
@@ -18,11 +18,13 @@ use crate::cli::CliError;
 pub struct Config {
     /// Address to listen on for HTTP; port 0 takes any free port.
     pub listen: SocketAddr,
+    /// Address under which others reach the port by a name.
+    pub public: Option<PublicUrl>,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { listen: ([127, 0, 0, 1], 9464).into() }
+        Config { listen: ([127, 0, 0, 1], 9464).into(), public: None }
     }
 }
 
@@ -36,7 +38,7 @@ impl Exporter {
     /// Takes the port, and begins to keep metrics, those that `describe` describes among them. Must be called within a
     /// runtime, before anything is measured.
     pub(in crate::cli) fn open(config: &Config, describe: impl Fn()) -> Result<Exporter, CliError> {
-        let server = StatusServer::bind(config.listen)?;
+        let server = StatusServer::bind(config.listen, config.public.clone())?;
         let handle = recorder().map_err(|error| CliError::Usage(format!("metrics: {error}")))?;
         process_metrics::start();
         describe();

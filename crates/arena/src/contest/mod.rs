@@ -2,12 +2,14 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
+use axum::http::{HeaderMap, Uri};
 use tokio::{net::TcpStream, select};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_net::{self as net, LineWriter, LogThrottle, NetError};
 
 use crate::{
     error::ArenaError,
+    hosts::Hosts,
     paced::PacedReader,
     places::{Place, PlaceLimits, Places},
     port::Port,
@@ -28,10 +30,15 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    async fn take(self, stream: TcpStream) -> Result<(PacedReader, LineWriter), NetError> {
+    async fn take(self, stream: TcpStream, hosts: &Hosts) -> Result<(PacedReader, LineWriter), NetError> {
         let (reader, writer) = match self {
             Transport::Tcp => net::over_tcp(stream)?,
-            Transport::WebSocket => net::accept_ws(stream, HANDSHAKE).await?,
+            Transport::WebSocket => {
+                let admit = |headers: &HeaderMap, uri: &Uri| {
+                    hosts.check_handshake(headers, uri).map_err(|bad| (bad.status(), bad.to_string()))
+                };
+                net::accept_ws(stream, HANDSHAKE, admit).await?
+            }
         };
         Ok((PacedReader::new(reader), writer))
     }
@@ -63,6 +70,8 @@ impl Listener {
 pub(crate) struct ContestFront {
     registry: TournamentRegistry,
     places: Places,
+    /// Names under which browsers may connect.
+    hosts: Hosts,
     log: Arc<LogThrottle>,
     /// For clients that come to a tournament that is over, again and again.
     log_over: Arc<LogThrottle>,
@@ -75,12 +84,13 @@ impl ContestFront {
     pub(crate) fn new(
         registry: TournamentRegistry,
         limits: PlaceLimits,
+        hosts: Hosts,
         connections: TaskTracker,
         closing: CancellationToken,
     ) -> Self {
         let (places, log) = (Places::new(limits), Arc::new(LogThrottle::for_strangers()));
         let log_over = Arc::default();
-        ContestFront { registry, places, log, log_over, connections, closing }
+        ContestFront { registry, places, hosts, log, log_over, connections, closing }
     }
 
     pub(crate) async fn listen(self, mut listener: Listener, stop: CancellationToken) {
@@ -106,10 +116,13 @@ impl ContestFront {
 
     async fn serve(self, stream: TcpStream, from: SocketAddr, transport: Transport, place: Place) {
         let connection = async {
-            match self.closing.run_until_cancelled(transport.take(stream)).await {
+            match self.closing.run_until_cancelled(transport.take(stream, &self.hosts)).await {
                 Some(Ok((reader, writer))) => connection::serve(&self, from, &place, reader, writer).await,
                 Some(Err(NetError::NotWebSocket)) => self.log.info("clients that do not speak WebSocket", || {
                     format!("{from} does not speak WebSocket, but came to the port for it: lines go to the TCP port")
+                }),
+                Some(Err(NetError::Http(status))) => self.log.info("WebSocket handshakes that are refused", || {
+                    format!("{from} is refused ({status}): a page of another site, or several Host headers")
                 }),
                 Some(Err(error)) => tracing::debug!(%from, %error, "no connection"),
                 None => {}

@@ -8,8 +8,7 @@ use std::{
 use serde::Deserialize;
 use zeitnot_net::secret_file;
 
-use super::security::PublicUrl;
-use crate::secret::Secret;
+use crate::{hosts::PublicUrl, secret::Secret};
 
 /// Environment variable with the organiser's token.
 const TOKEN_VARIABLE: &str = "ZEITNOT_ORGANISER_TOKEN";

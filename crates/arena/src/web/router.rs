@@ -22,11 +22,12 @@ use zeitnot_rules::GameKind;
 use super::{
     answer::{ApiError, ErrorBody, as_json},
     assets, bot, games, live, manage, orders,
-    security::{Hosts, protect},
+    security::protect,
     state::{ByOrganiser, WebState},
     tables, tournaments,
 };
 use crate::{
+    hosts::Hosts,
     live::view::{LiveMessage, LiveRequest},
     name::printable,
     play::{PlayerMessage, TableNotice, TableState},

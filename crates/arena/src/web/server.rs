@@ -21,7 +21,6 @@ use super::{
     requests::{Requests, forwarded},
     results::ResultFiles,
     router::router,
-    security::Hosts,
     socket::SocketTasks,
     state::{Peer, WebState},
 };
@@ -29,6 +28,7 @@ use crate::{
     bot_orders::BotControl,
     database::{Database, DatabaseLocation},
     error::ArenaError,
+    hosts::Hosts,
     http,
     jobs::{self, Handle, Jobs},
     live::{Event, Feed, Hub},
@@ -157,6 +157,8 @@ impl Web {
             Err(error) => return tracing::error!("cannot serve the page: {error}"),
         };
         let archive = Archive::new(self.database.clone());
+        let hosts =
+            Hosts::new(self.config.public.take(), if self.bot.is_some() { "[web]" } else { "[arena.web]" });
         let state = WebState {
             hub,
             tables,
@@ -176,7 +178,7 @@ impl Web {
             per_address: self.config.max_connections,
         };
         let server = Server {
-            router: router(state, Hosts(self.config.public.take())),
+            router: router(state, hosts),
             behind_proxy: self.config.behind_proxy,
             requests: Requests::default(),
             places: Places::new(limits),
