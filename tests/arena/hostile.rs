@@ -136,6 +136,27 @@ async fn plain_tcp_on_the_websocket_port_is_refused() {
     is_well(arena).await;
 }
 
+/// The text of an HTTP request, which any page can make a browser send, is not obeyed, also behind a line that is.
+#[test]
+async fn an_http_request_ends_the_connection() {
+    let arena = TestArena::start("").await;
+    let mut alice = arena.join(By::Tcp, "alice").await;
+    alice.expect("INFO").await;
+    for first in ["", "JOIN class bob\n"] {
+        let mut socket = arena.raw(By::Tcp).await;
+        let request =
+            format!("{first}POST / HTTP/1.1\r\nHost: arena\r\n\r\nJOIN class eve\nSAY alice hello\n");
+        socket.write_all(request.as_bytes()).await.unwrap();
+        let heard = hear(socket).await;
+        let last = heard.lines().last().unwrap();
+        assert!(last.starts_with("INFO This port takes lines of text over TCP"), "{heard}");
+    }
+    alice.send("DISCONNECT").await;
+    let heard = alice.rest().await;
+    assert!(!heard.iter().any(|line| line.contains("SAID") || line.contains("eve")), "{heard:?}");
+    is_well(arena).await;
+}
+
 #[test]
 async fn a_browser_on_another_sites_page_is_refused() {
     let arena = TestArena::start("").await;

@@ -11,7 +11,7 @@ use zeitnot_testing::as_time_passes;
 
 use crate::support::{
     arena::{records, results},
-    imcs::Imcs,
+    imcs::{Client, Imcs},
     log::Log,
 };
 
@@ -102,7 +102,7 @@ async fn offers_are_made_withdrawn_and_accepted() {
     bob.ask("list", "211 1 available games\r\n 1 alice W 0:10 0:20 1000 [offer]\r\n.\r\n").await;
     bob.ask("accept 1 W", "405 bad color W\r\n").await;
 
-    // While the offer stands nothing is read; a second connection takes it back.
+    // While the offer stands nothing is answered; a second connection takes it back.
     alice.say("list").await;
     let mut second = imcs.connect().await;
     second.ask("me alice pw", "201 hello alice\r\n").await;
@@ -211,20 +211,78 @@ async fn a_player_who_disconnects_loses() {
     let won = "= W wins on opponent disconnect\r\n231 W wins on opponent disconnect\r\n";
     assert_eq!(alice.rest().await, won);
 
-    // An offer whose owner is gone stands, and leads to no game.
-    let mut carol = imcs.register("carol").await;
-    carol.ask("offer B 60", "103 2 game waiting for offer acceptance\r\n").await;
-    drop(carol);
-    let mut dave = imcs.register("dave").await;
-    dave.ask("list", "211 1 available games\r\n 2 carol B 1:00 1:00 1000 [offer]\r\n.\r\n").await;
-    dave.ask("accept 2", "105 W 1:00 1:00 game starts\r\n").await;
-    let rest = dave.rest().await;
-    assert_eq!(rest, "B send move request failed: connection closed\r\nX fatal IO error: exiting\r\n");
     let mut guest = imcs.connect().await;
-    guest.say("ratings").await;
-    guest.hears("212 ratings\r\n alice 1016\r\n carol 1000\r\n dave 1000\r\n bob 984\r\n").await;
+    guest.ask("ratings", "212 ratings\r\n alice 1016\r\n bob 984\r\n.\r\n").await;
     imcs.stop().await;
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+}
+
+/// A reset while the other side is to move is a loss as well, and rated.
+#[test]
+async fn a_connection_reset_does_not_escape_a_loss() {
+    let imcs = Imcs::with("reconnect = '50ms'").await;
+    let (mut alice, mut bob) = imcs.game(60).await;
+    alice.play("a2-a3").await;
+    bob.play("b5-b4").await;
+    alice.prompt().await;
+    bob.reset();
+    alice.say("b2-b3").await;
+    let won = "= W wins on opponent disconnect\r\n231 W wins on opponent disconnect\r\n";
+    assert_eq!(alice.rest().await, won);
+    let mut guest = imcs.connect().await;
+    guest.ask("ratings", "212 ratings\r\n alice 1016\r\n bob 984\r\n.\r\n").await;
+    imcs.stop().await;
+}
+
+/// The first line of the list of offers.
+async fn offers(guest: &mut Client) -> String {
+    guest.say("list").await;
+    let count = guest.line().await;
+    while guest.line().await != ".\r\n" {}
+    count
+}
+
+/// A guest who vanishes while waiting is noticed: the offer and the place of the address are free again.
+#[test]
+async fn an_offer_goes_with_its_owner() {
+    let imcs = Imcs::start().await;
+    let mut dave = imcs.register("dave").await;
+    for number in 1..=120 {
+        let mut carol = imcs.connect().await;
+        let login = if number == 1 { "register carol pw" } else { "me carol pw" };
+        let hello = if number == 1 { "202 hello new user carol\r\n" } else { "201 hello carol\r\n" };
+        carol.ask(login, hello).await;
+        let waiting = format!("103 {number} game waiting for offer acceptance\r\n");
+        carol.ask("offer B 60", &waiting).await;
+        match number % 2 {
+            0 => carol.reset(),
+            _ => drop(carol),
+        }
+        while offers(&mut dave).await != "211 0 available games\r\n" {}
+    }
+    dave.ask("accept 1", "408 no such game\r\n").await;
+    imcs.stop().await;
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+}
+
+/// The text of an HTTP request, which any page can make a browser send, is not obeyed.
+#[test]
+async fn an_http_request_ends_the_connection() {
+    let imcs = Imcs::start().await;
+    for method in ["POST", "GET", "OPTIONS", "PATCH"] {
+        let mut guest = imcs.connect().await;
+        let request = format!("{method} / HTTP/1.1\r\nHost: arena\r\n\r\nregister eve pw\r\n");
+        guest.bytes(request.as_bytes()).await;
+        assert_eq!(guest.rest().await, "", "{method}");
+    }
+    // Nor while an offer stands.
+    let mut alice = imcs.register("alice").await;
+    alice.ask("offer W", "103 1 game waiting for offer acceptance\r\n").await;
+    alice.bytes(b"POST / HTTP/1.1\r\nclean\r\n").await;
+    assert_eq!(alice.rest().await, "");
+    let mut guest = imcs.connect().await;
+    guest.ask("me eve pw", "400 no such username: please use register command\r\n").await;
+    imcs.stop().await;
 }
 
 #[test]

@@ -1,4 +1,7 @@
 //! Lines of clients, read at a bounded pace: who writes faster than any game needs has to wait, and delays nobody else.
+//!
+//! Any page can make a browser send an HTTP request with a text of the page's choice to a port for lines. Such a request
+//! is the end of its connection, before that text is read.
 
 use std::time::Duration;
 
@@ -7,6 +10,15 @@ use zeitnot_net::{Incoming, LineReader, NetError, Rate, Ration};
 
 /// Lines of a client. A move every ten milliseconds is far below it.
 const LINES: Rate = Rate { burst: 50, interval: Duration::from_millis(2) };
+
+/// Reason why a client is not read any more.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReadError {
+    #[error(transparent)]
+    Net(#[from] NetError),
+    #[error("This port takes lines of text over TCP: WebSocket clients connect to the arena's other port")]
+    HttpRequest,
+}
 
 /// Reading half of a client's connection.
 #[derive(Debug)]
@@ -23,15 +35,26 @@ impl PacedReader {
     /// Returns the next line, not before it is due; `None` after the peer closed. Cancel safe.
     ///
     /// # Errors
-    /// [`NetError`]: the connection is unusable.
-    pub(crate) async fn next(&mut self) -> Result<Option<Incoming>, NetError> {
+    /// [`ReadError`]: the connection is unusable.
+    pub(crate) async fn next(&mut self) -> Result<Option<Incoming>, ReadError> {
         if let Some(due) = self.ration.due() {
             sleep_until(due).await;
         }
         let line = self.lines.next().await?;
         self.ration.spend();
-        Ok(line)
+        match &line {
+            Some(Incoming { line: Ok(text), .. }) if is_http_request(text) => Err(ReadError::HttpRequest),
+            _ => Ok(line),
+        }
     }
+}
+
+/// Returns whether a line begins an HTTP/1 request of any method: `POST / HTTP/1.1` (RFC 9112, 3).
+fn is_http_request(line: &str) -> bool {
+    let words: Vec<_> = line.split_ascii_whitespace().collect();
+    let &[method, target, version] = words.as_slice() else { return false };
+    let is_target = target.starts_with('/') || target.contains("://") || target == "*" || method == "CONNECT";
+    is_target && version.starts_with("HTTP/")
 }
 
 #[cfg(test)]
@@ -43,6 +66,25 @@ mod tests {
     };
 
     use super::*;
+
+    #[test]
+    fn requests_are_told_from_lines() {
+        for request in [
+            "GET / HTTP/1.1",
+            "POST /a?b HTTP/1.0",
+            "  PATCH  /  HTTP/1.1\r",
+            "OPTIONS * HTTP/1.1",
+            "GET http://a/ HTTP/1.1",
+            "CONNECT a:443 HTTP/1.1",
+            "say /x HTTP/1.1",
+        ] {
+            assert!(is_http_request(request), "{request}");
+        }
+        for line in ["SAY bob HTTP/1.1", "SAY bob why / HTTP/1.1", "JOIN class /x", "GET /", "offer W 60", ""]
+        {
+            assert!(!is_http_request(line), "{line}");
+        }
+    }
 
     #[test]
     async fn a_flood_is_read_slowly_and_a_move_at_once() {

@@ -29,11 +29,6 @@ const FIRST_MESSAGE: Duration = Duration::from_secs(10);
 /// Characters of a client's words that are shown again.
 const MAX_SHOWN: usize = 50;
 
-/// First word of a WebSocket client, and the answer.
-const HANDSHAKE: &str = "GET ";
-const NO_WEBSOCKET: &str =
-    "This port takes lines of text over TCP: WebSocket clients connect to the arena's other port";
-
 /// Unreadable lines in a row until the connection is closed.
 const MAX_UNREADABLE: u32 = 10;
 
@@ -168,11 +163,7 @@ impl Guest<'_> {
             }
             Err(why) => {
                 self.unreadable += 1;
-                let is_handshake = |line: &String| !self.is_greeted() && line.starts_with(HANDSHAKE);
-                let why = match &incoming.line {
-                    Ok(line) if is_handshake(line) => NO_WEBSOCKET.to_owned(),
-                    _ => format!("Cannot read this: {}", printable(&why, 200)),
-                };
+                let why = format!("Cannot read this: {}", printable(&why, 200));
                 if !self.is_greeted() || self.unreadable >= MAX_UNREADABLE {
                     self.client.blame(why.clone());
                     return Err(why.into());

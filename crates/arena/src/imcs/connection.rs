@@ -1,6 +1,6 @@
 //! Connection to a client, which moves from the guest's task to the game's.
 
-use std::time::Duration;
+use std::{collections::VecDeque, time::Duration};
 
 use futures_util::FutureExt;
 use tokio::time::timeout;
@@ -13,13 +13,15 @@ use crate::{paced::PacedReader, places::Place};
 pub(super) const STOPPING: &str = "server shutdown, come back later";
 /// Time for which a client is still read after the close, so that our last words are not lost with its unread ones.
 const LINGER: Duration = Duration::from_millis(500);
+/// Lines that may wait to be read while their client waits for something. Before a game there is nothing to say.
+const MAX_AHEAD: usize = 16;
 
 #[derive(Debug)]
 pub(super) struct Connection {
     reader: PacedReader,
     writer: LineWriter,
-    /// Line that was read ahead.
-    ahead: Option<Incoming>,
+    /// Lines that were read ahead.
+    ahead: VecDeque<Incoming>,
     pub(super) place: Place,
 }
 
@@ -35,7 +37,7 @@ pub(super) enum Heard {
 
 impl Connection {
     pub(super) fn new((reader, writer): (LineReader, LineWriter), place: Place) -> Self {
-        Connection { reader: PacedReader::new(reader), writer, ahead: None, place }
+        Connection { reader: PacedReader::new(reader), writer, ahead: VecDeque::new(), place }
     }
 
     pub(super) async fn say(&mut self, text: &str) -> Result<(), NetError> {
@@ -44,7 +46,7 @@ impl Connection {
 
     /// Reads the next line. Cancel safe.
     pub(super) async fn hear(&mut self) -> Heard {
-        if let Some(line) = self.ahead.take() {
+        if let Some(line) = self.ahead.pop_front() {
             return Heard::Line(line);
         }
         match self.reader.next().await {
@@ -57,19 +59,19 @@ impl Connection {
         }
     }
 
+    /// Reads ahead until the client has hung up, or has said more than it may. Cancel safe.
+    pub(super) async fn gone(&mut self) {
+        while self.ahead.len() < MAX_AHEAD {
+            match self.reader.next().await {
+                Ok(Some(line)) => self.ahead.push_back(line),
+                Ok(None) | Err(_) => return,
+            }
+        }
+    }
+
     /// Returns whether the client is known to have hung up.
     pub(super) fn is_gone(&mut self) -> bool {
-        if self.ahead.is_some() {
-            return false;
-        }
-        match self.reader.next().now_or_never() {
-            None => false,
-            Some(Ok(Some(line))) => {
-                self.ahead = Some(line);
-                false
-            }
-            Some(_) => true,
-        }
+        self.gone().now_or_never().is_some()
     }
 
     /// Hangs up when everything is written.

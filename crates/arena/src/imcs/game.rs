@@ -62,8 +62,6 @@ pub(super) struct Return {
 
 enum End {
     Verdict(Verdict),
-    /// A side vanished while it was not to move: there is no result.
-    Vanished,
     /// A side vanished before the game began.
     Absent(Color),
     Stopped,
@@ -96,7 +94,7 @@ pub(super) async fn run(setup: Setup, stop: CancellationToken) -> (Report, Closi
         return (report, Closing::default());
     };
     let players =
-        ByColor([white, black].map(|connection| Player { connection: Some(connection), lost: None }));
+        ByColor([white, black].map(|connection| Player { connection: Some(connection), lost_until: None }));
     let referee = referee(clocks, late);
     let header = header(&report, clocks, &referee);
     let recorder = GameRecorder::begin(database, stored(&header, &report.names));
@@ -143,7 +141,6 @@ impl End {
             End::Verdict(verdict) => {
                 lines([FromServer::Over(verdict.clone())]) + &reply(verdict.code(), verdict.to_string())
             }
-            End::Vanished => fatal(),
             End::Absent(color) => {
                 format!("{} send move request failed: connection closed\r\n", letter(*color)) + &fatal()
             }
@@ -155,16 +152,8 @@ impl End {
 struct Player {
     /// `None` while it is lost.
     connection: Option<Connection>,
-    lost: Option<Lost>,
-}
-
-/// A connection broke down.
-#[derive(Copy, Clone)]
-struct Lost {
-    /// When the player must be back.
-    until: Instant,
-    /// It could not be written to, so the player was not asked for a move.
-    was_asked: bool,
+    /// When a player whose connection broke down must be back.
+    lost_until: Option<Instant>,
 }
 
 impl Player {
@@ -250,13 +239,11 @@ impl Game {
         loop {
             let color = self.referee.turn();
             if self.ask(color, self.last_move()).await.is_err() {
-                self.lost(color, false);
+                self.lost(color);
             }
             self.referee.await_move(Instant::now());
             self.show_last_move();
-            if !self.turn(color).await {
-                return End::Vanished;
-            }
+            self.turn(color).await;
             if let Some(ending) = self.referee.ending {
                 self.show_last_move();
                 if let Cause::Rules(_) = ending.cause {
@@ -286,7 +273,7 @@ impl Game {
             _ => (None, Cause::Disconnect),
         };
         let reason = match (end, cause) {
-            (End::Vanished | End::Absent(_), _) => "A player has left".to_owned(),
+            (End::Absent(_), _) => "A player has left".to_owned(),
             _ => cause.to_string(),
         };
         self.recorder.end(result, reason.clone(), cause.termination()).await;
@@ -317,51 +304,51 @@ impl Game {
     }
 
     /// A connection broke down: its player has a while to come back, on the clock.
-    fn lost(&mut self, color: Color, was_asked: bool) {
+    fn lost(&mut self, color: Color) {
         tracing::info!("IMCS: {} has lost the connection", self.names[color]);
         let until = Instant::now() + self.reconnect;
-        self.players[color] = Player { connection: None, lost: Some(Lost { until, was_asked }) };
+        self.players[color] = Player { connection: None, lost_until: Some(until) };
     }
 
     /// Takes a player's new connection, and shows the board if it is the player's turn.
     async fn welcome(&mut self, Return { name, connection }: Return) {
         let Ok(Ok(connection)) = timeout(ARRIVAL, connection).await else { return };
         let theirs = |color: &Color| self.names[*color] == name;
-        let lost = |color: &Color| theirs(color) && self.players[*color].lost.is_some();
+        let lost = |color: &Color| theirs(color) && self.players[*color].lost_until.is_some();
         let color = Color::BOTH.into_iter().find(lost).or(Color::BOTH.into_iter().find(theirs));
         let Some(color) = color else { return };
-        self.players[color] = Player { connection: Some(connection), lost: None };
+        self.players[color] = Player { connection: Some(connection), lost_until: None };
         let mut greeted = self.greet(color).await;
         if greeted.is_ok() && color == self.referee.turn() {
             greeted = self.ask(color, self.last_move()).await;
         }
         if greeted.is_err() {
-            self.lost(color, true);
+            self.lost(color);
         }
     }
 
-    /// Waits until a side has moved, or the game is over; returns whether the game has a result or goes on.
-    async fn turn(&mut self, color: Color) -> bool {
+    /// Waits until a side has moved, or the game is over.
+    async fn turn(&mut self, color: Color) {
         loop {
             match self.answer(color).await {
-                Turn::Done => return true,
-                Turn::Vanished => return false,
+                Turn::Done => return,
                 Turn::Waits => {}
                 Turn::Again(complaint) => {
                     if self.ask(color, Some(complaint)).await.is_err() {
-                        self.lost(color, true);
+                        self.lost(color);
                     }
                 }
             }
         }
     }
 
-    /// Waits for the answer to a prompt.
+    /// Waits for the answer to a prompt. A player who was away and has not come back has lost, also one who was away
+    /// before the prompt: to reset the connection must not be better than to lose.
     async fn answer(&mut self, color: Color) -> Turn {
         if self.referee.ending.is_some() {
             return Turn::Done;
         }
-        let lost = self.players[color].lost;
+        let lost_until = self.players[color].lost_until;
         let heard = select! {
             biased;
             Some(back) = self.returning.recv() => {
@@ -373,15 +360,12 @@ impl Game {
                 self.referee.time_out(Instant::now());
                 return Turn::Done;
             }
-            () = until(lost.map(|lost| lost.until)) => match lost {
-                Some(Lost { was_asked: false, .. }) => return Turn::Vanished,
-                _ => Heard::Closed,
-            }
+            () = until(lost_until) => Heard::Closed,
         };
         let incoming = match heard {
             Heard::Line(incoming) => incoming,
             Heard::Lost => {
-                self.lost(color, true);
+                self.lost(color);
                 return Turn::Waits;
             }
             Heard::Closed => {
@@ -414,8 +398,6 @@ enum Turn {
     Waits,
     /// Something wrong: the prompt is to come again.
     Again(FromServer),
-    /// The player was never asked, and did not come back.
-    Vanished,
 }
 
 fn verdict(Ending { result, cause }: Ending) -> Verdict {

@@ -91,7 +91,6 @@ impl Guest {
             return Next::Leave;
         }
         self.name = login.or(self.name.take());
-        // An offer whose owner cannot be written to stays open, as in the protocol.
         if self.connection.say(&text).await.is_err() {
             return Next::Leave;
         }
@@ -111,10 +110,13 @@ impl Guest {
         }
     }
 
-    /// Waits for the outcome of an offer; nothing is read meanwhile.
+    /// Waits for the outcome of an offer; nothing is answered meanwhile. The offer of a guest who leaves goes with the
+    /// receiver of its outcome.
     async fn wait(&mut self, outcome: oneshot::Receiver<OfferOutcome>) -> Next {
         let outcome = select! {
+            biased;
             outcome = timeout_at(Instant::now() + IDLE, outcome) => outcome,
+            () = self.connection.gone() => return Next::Leave,
             () = self.stop.cancelled() => return self.stopped().await,
         };
         match outcome {
