@@ -16,6 +16,7 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
+use zeitnot_arena::printable;
 use zeitnot_bot::{GameStatus, MoveOrigin};
 use zeitnot_engine::{Score, priority};
 use zeitnot_rules::{ByColor, Color};
@@ -140,7 +141,7 @@ struct Shown {
 impl Shown {
     fn new(news: &GameStatus) -> Shown {
         let mut shown = Shown {
-            names: ByColor(Color::BOTH.map(|side| clean(&news.names[side]))),
+            names: ByColor(Color::BOTH.map(|side| printable(&news.names[side], MAX_TEXT))),
             clocks: None,
             to_move: news.to_move,
             ply: 0,
@@ -162,7 +163,8 @@ impl Shown {
         if news.ply >= self.ply {
             self.ply = news.ply;
             self.to_move = news.to_move;
-            self.last_move = news.last_move.as_deref().map(clean).or(self.last_move.take());
+            self.last_move =
+                news.last_move.as_deref().map(|mv| printable(mv, MAX_TEXT)).or(self.last_move.take());
         }
     }
 
@@ -236,11 +238,6 @@ fn short(name: &str, max: usize) -> String {
     name.chars().take(max.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Removes control characters, which could change the terminal.
-fn clean(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(MAX_TEXT).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -254,7 +251,7 @@ mod tests {
         GameStatus {
             game: "g".into(),
             side,
-            names: ByColor(["alice".into(), "bob\u{1b}[2J".into()]),
+            names: ByColor(["\u{202e}alice".into(), "bob\u{1b}[2J".into()]),
             clocks: Some(Clocks {
                 left: ByColor([Duration::from_millis(61_500), Duration::from_millis(9_990)]),
                 increment: Duration::ZERO,

@@ -7,7 +7,10 @@ use std::{
     time::Duration,
 };
 
-use zeitnot_arena::matches::{Effort, Entry, EntryEngine};
+use zeitnot_arena::{
+    matches::{Effort, Entry, EntryEngine},
+    printable,
+};
 use zeitnot_engine as engine;
 use zeitnot_engine::{
     Kind,
@@ -109,7 +112,7 @@ impl Spec {
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         let expected = |what: &str| format!("{key}={value}: expected {what}");
         match key {
-            "name" => self.name = Some(plain(value)),
+            "name" => self.name = Some(printable(value, MAX_NAME)),
             "tc" => self.effort = Some(Effort::Clock(value.parse().map_err(|error| format!("{error}"))?)),
             "movetime" => {
                 self.effort = Some(Effort::Time(time(value).map_err(|why| format!("{key}={value}: {why}"))?));
@@ -162,7 +165,7 @@ impl Spec {
                 (EntryEngine::External(opened.program), title)
             }
         };
-        let name = self.name.unwrap_or_else(|| plain(&own_name));
+        let name = self.name.unwrap_or_else(|| printable(&own_name, MAX_NAME));
         Ok(Entry { name, engine, effort, restart: self.restart })
     }
 
@@ -231,11 +234,6 @@ impl Spec {
     }
 }
 
-/// Shortens a name, and removes control characters.
-fn plain(name: &str) -> String {
-    name.chars().filter(|c| !c.is_control()).take(MAX_NAME).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,6 +250,8 @@ mod tests {
             Spec::parse("'/opt/my engine' tc=1+0.01 protocol=xboard restart=true folder=/tmp").unwrap();
         assert_eq!((spec.engine.as_str(), spec.restart), ("/opt/my engine", true));
         assert_eq!(spec.effort, Some(Effort::Clock("1+0.01".parse().unwrap())));
+        let spec = Spec::parse("zeitnot 'name=\u{202e}wen\u{1b}[2J'").unwrap();
+        assert_eq!(spec.name.as_deref(), Some("wen[2J"));
         let spec = Spec::parse("zeitnot movetime=100ms").unwrap();
         assert_eq!(spec.effort, Some(Effort::Time(Duration::from_millis(100))));
     }

@@ -6,6 +6,7 @@ use ratatui::{
     style::Style,
     text::{Line, Span},
 };
+use zeitnot_arena::printable;
 use zeitnot_rules::Color;
 
 use super::{
@@ -121,7 +122,17 @@ fn move_list<'l>(view: &View<'_>, height: usize, theme: Theme) -> Vec<Line<'l>> 
     visible.iter().map(line).collect()
 }
 
-/// Text of a server without what could change the terminal.
+/// Text of a server without what could change the terminal or deceive the eye.
 pub(in crate::cli) fn plain(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
+    printable(text, usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_a_server_has_nothing_hidden() {
+        assert_eq!(plain("\u{202e}ecila\u{1b}[2J\u{200b}"), "ecila[2J");
+    }
 }
