@@ -18,7 +18,7 @@ use crate::support::{program::Program, web::Browser};
 const LISTEN: &str = "[metrics]\nlisten = '127.0.0.1:0'\n";
 
 /// The port that a program has told of in its log.
-async fn port(program: &Program) -> Browser {
+pub async fn port(program: &Program) -> Browser {
     let line = program.tells("metrics: http://").await;
     let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap();
     Browser::keep_alive(address.parse().unwrap())

@@ -3,6 +3,7 @@
 mod idle;
 mod metrics;
 mod reload;
+mod standstill;
 mod systemd;
 
 use std::net::SocketAddr;
