@@ -67,6 +67,38 @@ fn the_configuration_of_the_package_is_valid_and_plays_nowhere() {
     assert_eq!(zeitnot(&["play", file]).output().unwrap().status.code(), Some(2));
 }
 
+#[test]
+fn the_configuration_of_the_packages_arena_is_valid() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/debian/arena.toml");
+    let check = zeitnot(&["check", file]).output().unwrap();
+    assert!(check.status.success() && out(&check).contains("class"), "{check:?}");
+}
+
+/// Both units of the system are valid, and leave their service as little as each other.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_units_are_valid_and_hardened() {
+    if !has_program("systemd-analyze", "systemd") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for unit in ["zeitnot.service", "zeitnot-arena.service"] {
+        let text = fs::read_to_string(format!("{}/packaging/{unit}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let file = folder.path().join(unit);
+        fs::write(&file, text.replace("/usr/bin/zeitnot", env!("CARGO_BIN_EXE_zeitnot"))).unwrap();
+        let analyze = |arguments: &[&str]| {
+            let mut command = Command::new("systemd-analyze");
+            let done = command.arg("--no-pager").args(arguments).arg(&file).output().unwrap();
+            assert!(done.status.success(), "{unit}: {done:?}");
+            done
+        };
+        let verified = analyze(&["verify", "--man=no"]);
+        assert!(verified.stderr.is_empty(), "{unit}: {verified:?}");
+        // Tenths of the exposure that docs/service.md names, and a little for other versions of systemd.
+        analyze(&["security", "--offline=true", "--threshold=16"]);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn manifests_of_a_release_have_the_checksums_of_its_archives() {
