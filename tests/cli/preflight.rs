@@ -255,7 +255,7 @@ fn every_listener_of_the_arena_is_listed() {
             "listen on udp://127.0.0.1:9876 for TUC-Chess",
             "listen on udp://127.0.0.1:9877 for TUC-Chess",
             "database games/zeitnot.db",
-            "tournament class at 3+0.05",
+            "tournament class at 3+0.05: round-robin, games per pair: 2, open to all",
             "Lichess tournament Friday at 180+2",
         ]
     );

@@ -1,7 +1,15 @@
 //! Ports of the other kind: WebSocket spoken to by TCP, and the reverse.
 
-use tokio::{io::AsyncWriteExt, net::TcpListener};
-use zeitnot_clients::{ProtocolError, contest::Contest};
+use std::time::Duration;
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+};
+use zeitnot_clients::{
+    ProtocolError,
+    contest::{Config, Contest, Timeouts},
+};
 use zeitnot_testing::soon;
 
 use crate::support::{
@@ -12,10 +20,16 @@ use crate::support::{
 
 /// Expects that a client of this address gives up, and says this.
 async fn refused(address: &str, what: &str, advice: &str) {
-    let error = Client::of::<Contest>(config(address)).result().await.unwrap_err();
+    refused_by(config(address), what, advice).await;
+}
+
+/// The same of a client with this configuration.
+async fn refused_by(config: Config, what: &str, advice: &str) {
+    let address = config.address.to_string();
+    let error = Client::of::<Contest>(config).result().await.unwrap_err();
     let ProtocolError::Refused { server, .. } = &error;
     let told = error.to_string();
-    assert!(server.starts_with(address) && told.contains(what) && told.contains(advice), "{told}");
+    assert!(*server == address && told.contains(what) && told.contains(advice), "{told}");
     assert!(!told.contains('\n'), "{told}");
 }
 
@@ -61,4 +75,42 @@ async fn a_server_that_closes_without_a_word_may_be_one_for_websocket() {
     drop(soon("a connection", server.accept()).await);
     log.shows("closed the connection without a word (if this port speaks WebSocket, `address` must begin with ws://)")
         .await;
+}
+
+/// The WebSocket port of the original server (autobahn) waits for the end of a request's header.
+#[test]
+async fn a_server_that_waits_for_the_rest_of_a_request_is_known_as_well() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut config = config(&format!("tcp://{}", listener.local_addr().unwrap()));
+    config.timeouts.probe = Duration::from_millis(10);
+    let server = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut heard = Vec::new();
+        while !heard.ends_with(b"\r\n\r\n") {
+            heard.push(stream.read_u8().await.unwrap());
+        }
+        stream.write_all(b"HTTP/1.1 405 HTTP method 'JOIN' not allowed\r\n\r\n").await.unwrap();
+        (stream, heard)
+    });
+    refused_by(config, "HTTP/1.1 405", "ws://host:port").await;
+    assert!(server.await.unwrap().1.starts_with(b"JOIN class alice\n"));
+}
+
+/// The original server says nothing to the first player.
+#[test(start_paused = true)]
+async fn a_server_that_does_not_answer_is_waited_for_after_a_warning() {
+    for transport in [Transport::Tcp, Transport::Ws] {
+        let log = Log::capture();
+        let server = Server::start(transport).await;
+        let mut config = config(&server.address());
+        let Timeouts { probe, join, .. } = Timeouts::default();
+        (config.timeouts.probe, config.timeouts.join) = (probe, join);
+        let mut client = Client::of::<Contest>(config);
+        let mut wire = server.accept().await;
+        wire.expect("JOIN class alice").await;
+        log.shows("no answer to JOIN within 5 s; some servers are silent until another player comes").await;
+        wire.begin("g1").await;
+        assert_eq!(client.game().await.info.id, "g1");
+        assert_eq!(log.count("no answer to JOIN"), 1, "{}", log.text());
+    }
 }

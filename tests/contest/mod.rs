@@ -7,5 +7,6 @@ mod latency;
 mod moves;
 mod pairing;
 mod reconnect;
+mod refusals;
 mod session;
 mod shutdown;

@@ -71,20 +71,6 @@ async fn a_server_that_is_not_there_yet_is_waited_for() {
     client.ends_soon().await;
 }
 
-#[test(start_paused = true)]
-async fn a_refusal_is_shown_in_the_servers_words() {
-    let log = Log::capture();
-    let server = Server::start(Transport::Tcp).await;
-    let _client = Client::of::<Contest>(config(&server.address()));
-    let mut wire = server.accept().await;
-    wire.expect("JOIN class alice").await;
-    wire.say("INFO Name already taken").await;
-    drop(wire);
-    log.shows(r#"the server closed the connection; its last message: "Name already taken"; reconnecting in"#)
-        .await;
-    server.joined().await;
-}
-
 /// Answers a client's first bytes with this text and returns them.
 async fn proxy(listener: TcpListener, answer: &str) -> String {
     let (mut stream, _) = listener.accept().await.unwrap();

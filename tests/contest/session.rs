@@ -6,7 +6,10 @@ use zeitnot_clients::contest::Contest;
 use zeitnot_rules::{Color, Game, GameHistory, GameKind, Outcome, chess::Chess};
 use zeitnot_seat::Event;
 
-use crate::support::contest_server::{Client, Connection, START, Server, Transport, config};
+use crate::support::{
+    contest_server::{Client, Connection, START, Server, Transport, config, joined},
+    log::Log,
+};
 
 const GAME: &str = "d779c3aae51c11f186c902fc00000001";
 
@@ -132,4 +135,21 @@ async fn a_frame_is_a_line_with_and_without_its_end() {
     assert_eq!(wire.hear_frame().await, "MOVE g1 e2-e4");
     client.shutdown.now.cancel();
     assert_eq!(wire.hear_frame().await, "DISCONNECT");
+}
+
+#[test(start_paused = true)]
+async fn lines_for_people_are_shown() {
+    let log = Log::capture();
+    let (_server, _client, mut wire) = joined(Transport::Tcp).await;
+    wire.say("INFO You joined; play begins when it is full").await;
+    wire.bytes("INFO flood\n".repeat(1000).as_bytes()).await;
+    wire.say("GAME_PAIRED g1 alice bob 10.00 0.10").await;
+    wire.expect("ACK g1").await;
+    assert_eq!(
+        log.count("the server says: \"You joined; play begins when it is full\""),
+        1,
+        "{}",
+        log.text()
+    );
+    assert!((10..30).contains(&log.count("the server says: \"flood\"")), "{}", log.text());
 }

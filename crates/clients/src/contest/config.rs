@@ -97,6 +97,10 @@ impl fmt::Display for Config {
 pub struct Timeouts {
     /// For connecting.
     pub connect: Duration,
+    /// For the first message after our `JOIN`, before an empty line is sent over TCP.
+    pub probe: Duration,
+    /// For the first message after our `JOIN`, before a warning.
+    pub join: Duration,
     /// For any line after our `ACK`; the server gives our opponent 20 s.
     pub ack: Duration,
     /// For any line during a game: three of the clock updates that come every 5 s.
@@ -109,6 +113,8 @@ impl Default for Timeouts {
     fn default() -> Self {
         Timeouts {
             connect: Duration::from_secs(10),
+            probe: Duration::from_secs(2),
+            join: Duration::from_secs(5),
             ack: Duration::from_secs(30),
             silence: Duration::from_secs(15),
             // Between games, too, nobody waits long for us: after a minute the arena counts a player as absent.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
-use zeitnot_net::{Incoming, NetError};
+use zeitnot_net::{Incoming, NetError, Rate, Ration};
 use zeitnot_rules::{GameResult, MoveText};
 use zeitnot_seat::{Action, Lobby, PlayerGone, Turn};
 use zeitnot_wire::{
@@ -14,6 +14,7 @@ use zeitnot_wire::{
 
 use super::{
     config::Config,
+    first_message::{EMPTY_LINES, FirstMessage, Step},
     game::{self, Game, Pairing},
 };
 use crate::{
@@ -23,6 +24,9 @@ use crate::{
     wait::{or_never, until},
 };
 
+/// `INFO` lines that are shown; there is no limit to how many a server sends.
+const INFO_LINES: Rate = Rate { burst: 20, interval: Duration::from_secs(1) };
+
 /// End of a connection that we did not end.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ConnectionError {
@@ -30,6 +34,9 @@ pub(super) enum ConnectionError {
     Connect(NetError),
     #[error("{error}; its last message: {message:?}")]
     Dismissed { error: LinkError, message: String },
+    /// Its only message, before it closed.
+    #[error("the server refused our JOIN: {0:?}")]
+    JoinRefused(String),
     /// Its last message, before it closed.
     #[error("{0:?}")]
     TournamentOver(String),
@@ -88,11 +95,14 @@ pub(super) struct Connection<'a> {
     last_info: Option<String>,
     /// Arrival of the last line.
     last_line: Instant,
-    /// Whether any message of the protocol has come.
-    is_answered: bool,
+    /// Messages of the protocol that have come.
+    messages: u64,
+    first_message: FirstMessage,
     /// Games until we leave.
     games_left: &'a mut Option<u32>,
     skipped: Skipped,
+    /// `INFO` lines that are shown.
+    info_lines: Ration,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -125,7 +135,9 @@ impl<'a> Connection<'a> {
             turn: Turn::default(),
             last_info: None,
             last_line: Instant::now(),
-            is_answered: false,
+            messages: 0,
+            first_message: FirstMessage::new(&config.address, &config.timeouts),
+            info_lines: Ration::new(INFO_LINES),
             games_left,
             skipped: Skipped::default(),
         }
@@ -153,6 +165,7 @@ impl<'a> Connection<'a> {
         while *self.games_left != Some(0) {
             let silence = self.silence();
             let silent_at = silence.map(|limit| self.last_line + limit);
+            let first_due = self.first_message.due();
             let trouble = tokio::select! {
                 biased;
                 () = &mut soon, if !matches!(self.phase, Phase::Playing(_)) => return Ok(()),
@@ -167,6 +180,7 @@ impl<'a> Connection<'a> {
                     Ok(Action::Leave { .. }) => Ok(self.resign("the player's engine has failed")?),
                     Err(gone) => Err(gone.into()),
                 },
+                () = until(first_due) => Ok(self.ask_for_first_message()?),
                 () = until(silent_at) => return Err(ConnectionError::Silent(silence.unwrap_or_default())),
             };
             match trouble {
@@ -193,16 +207,41 @@ impl<'a> Connection<'a> {
     fn closed(&mut self, error: LinkError) -> ConnectionError {
         match self.last_info.take() {
             Some(message) if ends_tournament(&message) => ConnectionError::TournamentOver(message),
+            Some(message) if self.is_refusal(&message) => ConnectionError::JoinRefused(message),
             Some(message) => ConnectionError::Dismissed { error, message },
-            None if !self.is_answered && !self.config.address.is_websocket() => ConnectionError::Unanswered,
+            None if self.messages == 0 && !self.config.address.is_websocket() => ConnectionError::Unanswered,
             None => ConnectionError::Link(error),
+        }
+    }
+
+    /// Returns whether a message before the close refuses our `JOIN`.
+    fn is_refusal(&self, message: &str) -> bool {
+        self.messages == 1 && self.first_message.has_just_begun() && may_refuse(message)
+    }
+
+    /// Does what is due while nothing has come.
+    fn ask_for_first_message(&mut self) -> Result<(), LinkError> {
+        match self.first_message.next() {
+            Some(Step::Probe) => {
+                debug!("no answer to JOIN yet; sending empty lines, which a server for HTTP answers");
+                self.link.send(EMPTY_LINES.to_owned(), None)
+            }
+            Some(Step::Warn) => {
+                warn!(
+                    "no answer to JOIN within {} s; some servers are silent until another player comes, otherwise check \
+                     the port in `address`, and its scheme: tcp:// for a TCP port, ws:// for a WebSocket port",
+                    self.config.timeouts.join.as_secs()
+                );
+                Ok(())
+            }
+            None => Ok(()),
         }
     }
 
     async fn line(&mut self, Incoming { line, read_at }: Incoming) -> Result<(), Trouble> {
         self.last_line = Instant::now();
         if let Ok(line) = &line
-            && !self.is_answered
+            && self.messages == 0
             && line.starts_with("HTTP/")
         {
             return Err(Trouble::NotTcp(line.clone()));
@@ -210,7 +249,8 @@ impl<'a> Connection<'a> {
         let message = line.map_err(|bad| bad.to_string());
         match message.and_then(|line| FromServer::parse(&line).map_err(|error| error.to_string())) {
             Ok(message) => {
-                self.is_answered = true;
+                self.messages += 1;
+                self.first_message.has_come();
                 self.message(message, read_at).await
             }
             Err(why) => {
@@ -228,8 +268,11 @@ impl<'a> Connection<'a> {
         };
         match message {
             FromServer::Info { text } => {
-                // There is no limit to how much of it a server sends.
-                debug!("the server says: {text:?}");
+                match !ends_tournament(&text) && self.info_lines.take() {
+                    true => info!("the server says: {text:?}"),
+                    // An end is reported with its connection's, not each time that we ask.
+                    false => debug!("the server says: {text:?}"),
+                }
                 self.last_info = Some(text);
             }
             FromServer::Said { sender, text } => debug!("{sender:?} says: {text:?}"),
@@ -376,4 +419,11 @@ fn ends_tournament(info: &str) -> bool {
     let info = info.to_ascii_lowercase();
     info.contains("tournament")
         && [" is over", " is finished", " has finished", " has ended"].iter().any(|end| info.contains(end))
+}
+
+/// Returns whether a server that says only this, and closes, may have refused our `JOIN`. There is only text for this, too:
+/// neither a greeting nor "try again later" is a refusal.
+fn may_refuse(info: &str) -> bool {
+    let info = info.to_ascii_lowercase();
+    !["joined tournament", "try again"].iter().any(|other| info.contains(other))
 }

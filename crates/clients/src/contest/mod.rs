@@ -1,7 +1,7 @@
 //! Client of the contest protocol over TCP and WebSocket.
 //!
-//! `config` holds its keys of a `[[server]]` table, `connection` plays game after game on one connection, `game`
-//! is one game.
+//! `config` holds its keys of a `[[server]]` table, `connection` plays game after game on one connection,
+//! `first_message` is the wait for its first message, `game` is one game.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -24,10 +24,14 @@ use crate::{
 
 mod config;
 mod connection;
+mod first_message;
 mod game;
 
 pub use config::{Config, Player, Timeouts, Tournament};
 use connection::{Connection, ConnectionError};
+
+/// Refusals of our `JOIN` in a row after which we leave.
+const MAX_REFUSALS: u32 = 3;
 
 /// Protocol of class tournaments, as spoken by `chess-contest-server`.
 #[derive(Debug)]
@@ -80,6 +84,8 @@ impl Protocol for Contest {
             lost_game: None,
             games_left,
             is_over: false,
+            is_known: false,
+            refusals: 0,
         };
         session::run(&mut client, &config.timeouts.reconnect, &shutdown).instrument(span).await
     }
@@ -96,9 +102,29 @@ struct Client<'a> {
     games_left: Option<u32>,
     /// The tournament was over when we last asked, and that was reported.
     is_over: bool,
+    /// We have been paired here: the server knows our tournament and name.
+    is_known: bool,
+    /// Refusals of our `JOIN` in a row.
+    refusals: u32,
 }
 
 impl Client<'_> {
+    /// Counts refusals of our `JOIN`. A server that has paired us before may hold our name for a connection that is
+    /// lost, and will let us in again.
+    fn count_refusals(&mut self, ended: &Result<(), ConnectionError>) {
+        self.is_known |= self.was_paired;
+        self.refusals = match ended {
+            Err(ConnectionError::JoinRefused(_)) if !self.is_known => self.refusals.saturating_add(1),
+            _ => 0,
+        };
+    }
+
+    /// Returns whether the server has refused us for good.
+    fn is_refused(&self) -> bool {
+        let limit = if self.config.games.is_some() { 1 } else { MAX_REFUSALS };
+        self.refusals >= limit
+    }
+
     /// Leaves, or waits before the server is asked again: the tournament may begin anew.
     async fn tournament_over(&mut self, said: &str, stop: &CancellationToken) -> ConnectionEnd {
         let Config { tournament, games, timeouts, .. } = self.config;
@@ -149,6 +175,7 @@ impl Session for Client<'_> {
         {
             link.close().await;
         }
+        self.count_refusals(&ended);
         match ended {
             Err(ConnectionError::TournamentOver(said)) => Ok(self.tournament_over(&said, stop).await),
             ended => {
@@ -166,7 +193,7 @@ impl Session for Client<'_> {
         self.lost_game.and_then(|clock| clock.time_left(now()))
     }
 
-    /// A wrong token stays wrong, and so does the kind of a port.
+    /// A wrong token stays wrong, and so do the kind of a port and a name that is refused again and again.
     fn refusal(&self, error: &ConnectionError) -> Option<ProtocolError> {
         let advice = match error {
             ConnectionError::Connect(NetError::Http(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)) => {
@@ -177,6 +204,9 @@ impl Session for Client<'_> {
             }
             ConnectionError::NotTcp(_) => {
                 "set `address` in its [[server]] table to ws://host:port, or to the server's TCP port"
+            }
+            ConnectionError::JoinRefused(_) if self.is_refused() => {
+                "check `tournament`, `player` and `key` in its [[server]] table"
             }
             _ => return None,
         };
