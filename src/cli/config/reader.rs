@@ -40,7 +40,7 @@ pub(super) struct Reader<'t> {
 impl<'t> Reader<'t> {
     /// Fails if the text is not TOML.
     pub(super) fn new(file: &'t str, text: &'t str) -> Result<Reader<'t>, ConfigErrors> {
-        let (root, broken) = DeTable::parse_recoverable(text);
+        let (root, mut broken) = DeTable::parse_recoverable(text);
         let mut reader = Reader {
             file,
             text,
@@ -50,6 +50,11 @@ impl<'t> Reader<'t> {
             errors: Vec::new(),
             known: Vec::new(),
         };
+        if let Some((span, key, what)) = early_part(&reader.root) {
+            // The headers below begin the same tables again.
+            broken.retain(|error| error.message() != "duplicate key");
+            reader.error(span, &key, what);
+        }
         let more = broken.len().saturating_sub(MAX_SYNTAX_ERRORS);
         for (at, error) in broken.into_iter().take(MAX_SYNTAX_ERRORS + 1).enumerate() {
             let what = match at < MAX_SYNTAX_ERRORS {
@@ -254,6 +259,19 @@ impl<'t> Reader<'t> {
         };
         self.errors.push(ConfigError { place, key: key.to_owned(), what });
     }
+}
+
+/// Finds a table such as `[server.chat]` above the first `[[server]]`. For TOML it begins a table of that name, which
+/// `[[server]]` cannot begin again.
+fn early_part(root: &DeTable<'_>) -> Option<(Range<usize>, String, String)> {
+    let parts = root.get(SERVER)?.get_ref().as_table()?;
+    let is_table = |value: &Spanned<DeValue<'_>>| value.get_ref().as_table().is_some();
+    let (key, _) = parts.iter().min_by_key(|(key, _)| key.span().start)?;
+    let name = format!("{SERVER}.{}", key.get_ref());
+    let what = format!(
+        "[{name}] stands above the first [[{SERVER}]]; move it below the [[{SERVER}]] table that it belongs to"
+    );
+    parts.iter().all(|(_, value)| is_table(value)).then(|| (key.span(), name, what))
 }
 
 /// Path to the key or value at this place in the text, such as `.offer.times[1]`, if it is in this entry of a table.

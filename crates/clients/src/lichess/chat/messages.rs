@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error};
 use zeitnot_seat::{Eval, EvalScore};
 use zeitnot_wire::lichess::{Chat, ChatLine, Room};
 
@@ -12,17 +12,23 @@ use crate::{lichess::RecentByUser, settings::settings};
 const MAX_CHARS: usize = 140;
 /// Users that are remembered; when there are too many, nobody new gets an answer.
 const MAX_USERS: usize = 256;
+/// Words in messages that stand for facts of the game.
+const PLACEHOLDERS: [&str; 4] = ["{opponent}", "{me}", "{engine}", "{version}"];
 
 settings! {
     /// The `chat` table. In messages, `{opponent}`, `{me}`, `{engine}` and `{version}` are replaced.
     #[derive(PartialEq, Eq)]
     pub struct Config {
         /// To the opponent when a game begins; empty messages are not sent.
+        #[serde(deserialize_with = "message")]
         hello: String = String::new(),
         /// To the opponent when a game ends.
+        #[serde(deserialize_with = "message")]
         goodbye: String = String::new(),
         /// The same to spectators.
+        #[serde(deserialize_with = "message")]
         hello_spectators: String = String::new(),
+        #[serde(deserialize_with = "message")]
         goodbye_spectators: String = String::new(),
         /// Commands that are answered.
         commands: Vec<Command> = Command::ALL.to_vec(),
@@ -31,6 +37,29 @@ settings! {
         #[serde(with = "humantime_serde")]
         answer_window: Duration = Duration::from_secs(60),
     }
+}
+
+/// Reads a message, in which no placeholder is misspelt.
+fn message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let unknown = words_in_braces(&text).find(|word| !PLACEHOLDERS.contains(word));
+    if let Some(word) = unknown {
+        let known = PLACEHOLDERS.join(", ");
+        return Err(D::Error::custom(format!("unknown placeholder {word}; known: {known}")));
+    }
+    Ok(text)
+}
+
+/// Words such as `{me}`; other braces are text.
+fn words_in_braces(text: &str) -> impl Iterator<Item = &str> {
+    let is_word = |inner: &str| {
+        !inner.is_empty() && inner.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    };
+    text.match_indices('{').filter_map(move |(at, _)| {
+        let (_, after) = text.split_at(at + 1);
+        let end = after.find('}').filter(|end| is_word(&after[..*end]))?;
+        Some(&text[at..at + end + 2])
+    })
 }
 
 /// Commands of users, as `!help` and so on.
@@ -147,7 +176,7 @@ impl GameFacts {
                 Some("{version}") => Some(env!("CARGO_PKG_VERSION")),
                 _ => None,
             };
-            // Unknown placeholders stay as they are.
+            // Other braces stay as they are.
             let (shown, length) = fact.zip(word).map_or(("{", 1), |(fact, word)| (fact, word.len()));
             out.push_str(shown);
             rest = &after[length..];
@@ -195,12 +224,25 @@ mod tests {
 
     #[test]
     fn placeholders_are_replaced_once() {
-        let greeting = "Hi {opponent}, I am {me} on {engine} {what} {".to_owned();
+        let greeting = "Hi {opponent}, I am {me} on {engine} {what ever} {".to_owned();
         let config = Config { hello: greeting, goodbye: " \n ".into(), ..Config::default() };
         let messages = Messages::new(config);
-        let text = "Hi {me}, I am Zeitnot on search {what} {".to_owned();
+        let text = "Hi {me}, I am Zeitnot on search {what ever} {".to_owned();
         assert_eq!(messages.hello(&facts()), [Chat { room: Room::Player, text }]);
         assert_eq!(messages.goodbye(&facts()), []);
+    }
+
+    #[test]
+    fn every_placeholder_stands_for_something_and_no_other_word_is_taken() {
+        let facts = facts();
+        assert!(PLACEHOLDERS.iter().all(|word| facts.fill(word) != *word));
+        let read = |hello: &str| toml::from_str::<Config>(&format!("hello = '{hello}'"));
+        for fine in ["Hi {opponent}{me}", "{ }", "{}", "{:)}", "{ {me}", "}{"] {
+            assert!(read(fine).is_ok(), "{fine}");
+        }
+        for wrong in ["Hi {oponent}!", "{{Me}", "{my-name}"] {
+            assert!(read(wrong).unwrap_err().message().starts_with("unknown placeholder {"), "{wrong}");
+        }
     }
 
     #[test]
