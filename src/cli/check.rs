@@ -114,7 +114,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
             writeln!(out, "arena: database {database}")?;
         }
         for tournament in &arena.tournament {
-            writeln!(out, "arena: tournament {} at {}", tournament.name, tournament.time)?;
+            writeln!(out, "arena: tournament {tournament}")?;
         }
         for tournament in lichess.iter().flat_map(|lichess| &lichess.tournament) {
             writeln!(out, "arena: Lichess tournament {} at {}", tournament.name, tournament.time)?;

@@ -118,6 +118,19 @@ async fn refusals_and_mistakes_stand_in_the_log() {
 }
 
 #[test]
+async fn the_number_of_illegal_moves_is_a_setting() {
+    let arena = TestArena::start("max_illegal_moves = 2").await;
+    let mut board = arena.game().await;
+    board.white.expect("YOUR_MOVE").await;
+    board.white.send(&format!("MOVE {} e2-e5", board.game)).await;
+    board.white.expect("INFO Move e2-e5 is not legal").await;
+    board.white.send(&format!("MOVE {} e2-e5", board.game)).await;
+    let told = board.white.rest().await;
+    assert_eq!(told.last().unwrap(), "INFO You have sent 2 illegal moves in a row", "{told:?}");
+    arena.stop().await;
+}
+
+#[test]
 async fn refused_connections_are_told_why() {
     let arena = TestArena::start("").await;
     let mut alice = arena.join(By::Tcp, "alice").await;

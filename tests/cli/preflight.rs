@@ -106,6 +106,23 @@ fn a_key_of_the_environment_goes_only_where_one_is_asked_for() {
 }
 
 #[test]
+fn a_tournament_is_shown_with_its_system_and_with_who_may_join() {
+    let dir = folder(&format!(
+        "[arena]\ntcp = '127.0.0.1:0'\n{CLASS}pairing = 'swiss'\nrounds = 5\nplayers = 12\nkeys = 'class.keys'\n\
+         [[arena.tournament]]\nname = 'open'\ntime = '60'\n"
+    ));
+    fs::write(dir.path().join("class.keys"), "alice 7mqwz3kkfh2xpd9e\n").unwrap();
+    fs::set_permissions(dir.path().join("class.keys"), fs::Permissions::from_mode(0o600)).unwrap();
+    let check = run(&dir, &["check"]);
+    for line in [
+        "arena: tournament class at 3+0.05: swiss, rounds: 5, players: 12, keys of class.keys",
+        "arena: tournament open at 60+0: round-robin, games per pair: 2, open to all",
+    ] {
+        assert!(out(&check).lines().any(|told| told == line), "{check:?}");
+    }
+}
+
+#[test]
 fn two_tables_of_one_player_are_refused() {
     let told = "config.toml: server[1]: is the same player as server[0]: remove one, or change its name";
     refused(&CONTEST.repeat(2), told);

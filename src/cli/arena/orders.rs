@@ -71,6 +71,9 @@ pub(super) struct Settings {
     /// Absence after which a player forfeits the remaining games, as in 60s
     #[arg(long, value_name = "TIME")]
     absent_after: Option<String>,
+    /// Illegal moves in a row that cost a player the connection, and so the game
+    #[arg(long, value_name = "N")]
+    max_illegal_moves: Option<u32>,
     /// Anybody may join
     #[arg(long, group = "access")]
     open: bool,
@@ -105,6 +108,7 @@ impl Settings {
             "pause": self.pause,
             "pairing_interval": self.pairing_interval,
             "absent_after": self.absent_after,
+            "max_illegal_moves": self.max_illegal_moves,
             "access": access,
         });
         let Value::Object(mut fields) = fields else { return Ok(Map::new()) };

@@ -29,6 +29,7 @@ const USUAL: TournamentSettings = {
   late_entries: false,
   tie_breaks: [],
   pause: '5s',
+  max_illegal_moves: 100,
   access: 'open',
 };
 
@@ -53,6 +54,7 @@ export class Draft {
   lateEntries = $state(false);
   tieBreaks = $state<string[]>([]);
   pause = $state(0);
+  maxIllegalMoves = $state(0);
   access = $state<Access>('open');
   password = $state('');
   keyNames = $state('');
@@ -73,6 +75,7 @@ export class Draft {
     this.lateEntries = settings.late_entries;
     this.tieBreaks = [...settings.tie_breaks];
     this.pause = secondsOf(settings.pause);
+    this.maxIllegalMoves = settings.max_illegal_moves;
     this.access = accessOf(settings);
   }
 
@@ -139,6 +142,7 @@ export class Draft {
       late_entries: this.hasLateEntries && this.lateEntries,
       tie_breaks: this.chosenTieBreaks,
       pause: this.known && secondsOf(this.known.pause) === this.pause ? this.known.pause : duration(this.pause),
+      max_illegal_moves: this.maxIllegalMoves,
       access: this.#access(),
     };
   }

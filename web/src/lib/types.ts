@@ -136,6 +136,8 @@ export interface TournamentSettings {
   tie_breaks: string[];
   /** Rest of a player after a game, as `5s`. */
   pause: string;
+  /** Illegal moves in a row that cost a player the connection. */
+  max_illegal_moves: number;
   /** Told without the secrets. */
   access: 'open' | 'password' | 'keys' | { password: string } | { keys: string[] };
 }

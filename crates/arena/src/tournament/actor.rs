@@ -1,6 +1,6 @@
 //! Task of one tournament: pairs free players, waits for them to be ready, referees their games, keeps the standings.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, mem};
 
 use tokio::{
     select,
@@ -13,7 +13,7 @@ use zeitnot_rules::{ByColor, Color, chess::Chess};
 use super::{
     admission::Admission,
     config::TournamentConfig,
-    format::MAX_PLAYERS,
+    format::{MAX_PLAYERS, PairingKind},
     game::{Setup, TournamentGame},
     journal::Journal,
     pairing::{Bye, Pairing, PairingSystem, SeatNo},
@@ -53,6 +53,9 @@ use endings::Departure;
 
 pub(crate) use edit::EditError;
 
+/// Part of `ack_timeout` that a player has after not having acknowledged a game, until one is acknowledged.
+const SILENT_PART: u32 = 10;
+
 #[derive(Debug)]
 pub(crate) struct TournamentActor {
     config: TournamentConfig,
@@ -83,7 +86,15 @@ pub(crate) struct TournamentActor {
 struct Invitation {
     pairing: Pairing,
     acked: ByColor<bool>,
-    until: Instant,
+    /// Deadline of each player's `ACK`.
+    until: ByColor<Instant>,
+}
+
+impl Invitation {
+    /// Deadlines of the players who have not said `ACK`.
+    fn awaited(&self) -> impl Iterator<Item = (Color, Instant)> {
+        Color::BOTH.into_iter().filter(|color| !self.acked[*color]).map(|color| (color, self.until[color]))
+    }
 }
 
 #[derive(Debug)]
@@ -297,14 +308,17 @@ impl TournamentActor {
     fn invite(&mut self, pairing: Pairing) {
         let Some(names) = self.players.names(pairing) else { return };
         let (game, time_control) = (GameTag::random(), self.config.time);
+        let mut until = ByColor::both(Instant::now() + self.config.ack_timeout);
         for color in Color::BOTH {
             let Some(player) = self.players.seats.get_mut(&pairing.seats[color]) else { continue };
             player.doing = Doing::Invited(game);
+            if player.is_silent {
+                until[color] = Instant::now() + self.config.ack_timeout / SILENT_PART;
+            }
             let Some(client) = &player.client else { continue };
             client.info(format!("Paired with {} for game", names[!color]));
             client.tell(Notice::GamePaired { game, names: names.clone(), time_control });
         }
-        let until = Instant::now() + self.config.ack_timeout;
         self.invitations.insert(game, Invitation { pairing, acked: ByColor::both(false), until });
         self.publisher.note_change();
     }
@@ -313,7 +327,7 @@ impl TournamentActor {
     fn accept(&mut self, tag: GameTag, seat: SeatNo) {
         let Some(invitation) = self.invitations.get_mut(&tag) else { return };
         let Some(player) = self.players.seats.get_mut(&seat) else { return };
-        player.absent_since = None;
+        (player.absent_since, player.is_silent) = (None, false);
         invitation.acked[invitation.pairing.color_of(seat)] = true;
         if invitation.acked == ByColor::both(true) {
             self.begin(tag);
@@ -350,6 +364,7 @@ impl TournamentActor {
             names: names.clone(),
             clients,
             time_control: self.config.time,
+            max_illegal_moves: self.config.max_illegal_moves,
         };
         let game = TournamentGame::start(setup, start, &self.reports.live);
         self.running.insert(tag, Running { pairing, names, game, end: None, counts: false, note: None });
@@ -374,27 +389,38 @@ impl TournamentActor {
         }
     }
 
-    /// Disconnects whoever did not say `ACK`; the other one is paired again.
-    fn dismiss_silent(&mut self, tag: GameTag) {
-        let Some(Invitation { pairing, acked, .. }) = self.invitations.get(&tag) else { return };
-        let silent = Color::BOTH.into_iter().filter(|color| !acked[*color]).map(|color| pairing.seats[color]);
-        let mut reason = String::new();
-        for seat in silent.collect::<Vec<_>>() {
-            let Some(player) = self.players.seats.get(&seat) else { continue };
+    /// Disconnects whoever did not say `ACK` in time. The other one is paired again; in a Swiss, where all wait for the last
+    /// game of a round, the other one wins. Two who are silent are paired again once: neither has earned a point, and the
+    /// delay may have been ours.
+    fn dismiss_silent(&mut self, tag: GameTag, now: Instant) {
+        let Some(invitation) = self.invitations.get(&tag) else { return };
+        let seats = invitation.pairing.seats;
+        let silent = invitation.awaited().filter(|(_, until)| *until <= now).map(|(color, _)| seats[color]);
+        let silent: Vec<_> = silent.collect();
+        let (mut reason, mut again) = (String::new(), Vec::new());
+        for seat in &silent {
+            let Some(player) = self.players.seats.get_mut(seat) else { continue };
+            if mem::replace(&mut player.is_silent, true) {
+                again.push(*seat);
+            }
             let name = player.name.clone();
             if let Some(client) = &player.client {
                 client.throw_out("You did not acknowledge the game in time");
             }
             self.note_refusal(name.as_str(), &"Did not acknowledge a game in time");
             reason = format!("Player {name} did not acknowledge the game");
-            self.part(seat, name);
+            self.part(*seat, name);
         }
         self.call_off(tag, &reason);
+        if self.config.pairing == PairingKind::Swiss {
+            let out = if silent.len() == 1 { silent } else { again };
+            out.into_iter().for_each(|seat| self.withdraw(seat, Departure::Silence));
+        }
     }
 
     /// When [`TournamentActor::expire`] has something to do.
     fn deadline(&self) -> Option<Instant> {
-        let acks = self.invitations.values().map(|invitation| invitation.until);
+        let acks = self.invitations.values().flat_map(Invitation::awaited).map(|(_, until)| until);
         let games = self.running.values().filter_map(|running| running.game.due());
         let times = acks.chain(games).chain(self.absent().map(|(_, until)| until));
         times.chain(self.publisher.due().filter(|_| !self.journal.has_orders())).min()
@@ -409,9 +435,10 @@ impl TournamentActor {
 
     fn expire(&mut self, now: Instant) {
         self.running.values_mut().for_each(|running| running.game.tick(now));
-        let silent = self.invitations.iter().filter(|(_, invitation)| invitation.until <= now);
-        for tag in silent.map(|(&tag, _)| tag).collect::<Vec<_>>() {
-            self.dismiss_silent(tag);
+        let is_late = |invitation: &Invitation| invitation.awaited().any(|(_, until)| until <= now);
+        let late = self.invitations.iter().filter(|(_, invitation)| is_late(invitation));
+        for tag in late.map(|(&tag, _)| tag).collect::<Vec<_>>() {
+            self.dismiss_silent(tag, now);
         }
         let absent = self.absent().filter(|(_, until)| *until <= now);
         for seat in absent.map(|(seat, _)| seat).collect::<Vec<_>>() {

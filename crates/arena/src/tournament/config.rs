@@ -1,6 +1,6 @@
 //! The `[[arena.tournament]]` tables of the configuration.
 
-use std::{path::PathBuf, time::Duration};
+use std::{fmt, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -62,6 +62,9 @@ pub struct TournamentConfig {
     /// Absence after which a player forfeits the remaining games; not with `start = "at-once"`.
     #[serde(default = "seconds::<60>", with = "humantime_serde")]
     pub absent_after: Duration,
+    /// Illegal moves in a row that cost a player the connection, and so the game.
+    #[serde(default = "max_illegal_moves")]
+    pub max_illegal_moves: u32,
     /// Time for which the name of a player who has left belongs to their address. Keys make it needless.
     #[serde(default = "seconds::<60>", with = "humantime_serde")]
     pub name_held: Duration,
@@ -74,6 +77,29 @@ pub struct TournamentConfig {
     /// File of FEN or EPD lines; a game and its return game begin from the same one.
     #[serde(default)]
     pub openings: Option<PathBuf>,
+}
+
+impl fmt::Display for TournamentConfig {
+    /// Says who meets whom and who may join, without secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}: {}", self.name, self.time, self.pairing.name())?;
+        match (self.pairing, self.rounds) {
+            (PairingKind::RoundRobin | PairingKind::Gauntlet, _) => {
+                write!(f, ", games per pair: {}", self.games_per_pair)?;
+            }
+            (_, Some(rounds)) => write!(f, ", rounds: {rounds}")?,
+            (_, None) => {}
+        }
+        if let Some(players) = self.players {
+            write!(f, ", players: {players}")?;
+        }
+        match (&self.keys, &self.password) {
+            (Some(keys), None) => write!(f, ", keys of {}", keys.display()),
+            (Some(keys), Some(_)) => write!(f, ", keys of {} or a password", keys.display()),
+            (None, Some(_)) => f.write_str(", with a password"),
+            (None, None) => f.write_str(", open to all"),
+        }
+    }
 }
 
 /// Beginning of play.
@@ -118,6 +144,7 @@ impl TournamentConfig {
             pairing_interval: seconds::<3>(),
             pause: seconds::<5>(),
             absent_after: seconds::<60>(),
+            max_illegal_moves: max_illegal_moves(),
             name_held: seconds::<60>(),
             password: None,
             keys: None,
@@ -171,6 +198,9 @@ impl TournamentConfig {
         }
         if self.games_per_pair == 0 {
             return Err("games_per_pair must be at least 1".into());
+        }
+        if self.max_illegal_moves == 0 {
+            return Err("max_illegal_moves must be at least 1".into());
         }
         self.check_start()?;
         self.check_pairing()?;
@@ -226,4 +256,8 @@ impl TournamentConfig {
 
 pub(super) fn games_per_pair() -> u32 {
     2
+}
+
+pub(super) fn max_illegal_moves() -> u32 {
+    100
 }

@@ -33,9 +33,8 @@ const CLOCK_UPDATE: Duration = Duration::from_secs(5);
 /// Time that a move read before the flag fell may take through our queues.
 const TRANSIT: Duration = Duration::from_millis(100);
 
-/// Illegal moves in a row that are logged, and that cost the connection.
+/// Illegal moves in a row that are logged.
 const NOTED_ILLEGAL: u32 = 10;
-const MAX_ILLEGAL: u32 = 100;
 
 #[derive(Debug)]
 pub(super) struct TournamentGame {
@@ -48,8 +47,9 @@ pub(super) struct TournamentGame {
     referee: Referee<DynGame>,
     /// For the database.
     moves: MoveList,
-    /// Illegal moves of the present turn.
+    /// Illegal moves of the present turn, and how many of them cost the connection.
     illegal: u32,
+    max_illegal_moves: u32,
     live: LiveGame,
 }
 
@@ -70,13 +70,14 @@ pub(super) struct Setup {
     pub(super) names: ByColor<Name>,
     pub(super) clients: ByColor<Client>,
     pub(super) time_control: TimeControl,
+    pub(super) max_illegal_moves: u32,
 }
 
 impl TournamentGame {
     /// Begins a game: White is asked for a move.
     pub(super) fn start(setup: Setup, position: Chess, live: &Feed) -> Self {
         let Setup { tag, tournament, stored, number, numbering, opening, .. } = setup;
-        let Setup { repeats, names, clients, time_control, .. } = setup;
+        let Setup { repeats, names, clients, time_control, max_illegal_moves, .. } = setup;
         let now = Instant::now();
         let allowances = ByColor::both(Allowance::Game(time_control));
         let rules = RefereeRules { transit: TRANSIT, ..RefereeRules::default() };
@@ -104,6 +105,7 @@ impl TournamentGame {
             referee: Referee::new(board, allowances, rules, now),
             moves: MoveList::default(),
             illegal: 0,
+            max_illegal_moves,
             live: LiveGame::default(),
         };
         game.tell_players(&Notice::GameStarted(game.view(now)));
@@ -184,11 +186,14 @@ impl TournamentGame {
             Err(Refusal::NotYourTurn) => self.clients[color].info("It is not your turn"),
             Err(Refusal::Illegal) => {
                 self.illegal += 1;
-                if self.illegal == NOTED_ILLEGAL {
-                    tracing::info!(game = %self.tag, "{} has sent {NOTED_ILLEGAL} illegal moves in a row", self.names[color]);
-                } else if self.illegal >= MAX_ILLEGAL {
+                let (illegal, max) = (self.illegal, self.max_illegal_moves);
+                if illegal >= max {
+                    let plural = if max == 1 { "" } else { "s in a row" };
                     return self.clients[color]
-                        .throw_out(format!("You have sent {MAX_ILLEGAL} illegal moves in a row"));
+                        .throw_out(format!("You have sent {max} illegal move{plural}"));
+                }
+                if illegal == NOTED_ILLEGAL {
+                    tracing::info!(game = %self.tag, "{} has sent {illegal} illegal moves in a row", self.names[color]);
                 }
                 self.clients[color].info(format!("Move {} is not legal", printable(text, 20)));
                 self.clients[color].tell(Notice::YourMove(self.view(now)));
@@ -310,6 +315,7 @@ mod tests {
                 names,
                 clients,
                 time_control: time_control.parse().unwrap(),
+                max_illegal_moves: 100,
             };
             let game = TournamentGame::start(setup, Chess::start(), &Feed::default());
             Table { game, white, black }

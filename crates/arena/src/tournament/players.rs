@@ -40,6 +40,8 @@ pub(super) struct Player {
     pub(super) rests_until: Instant,
     /// When the player disconnected, until the next `ACK`: reconnecting alone is no presence.
     pub(super) absent_since: Option<Instant>,
+    /// Did not acknowledge the last game that it was paired for.
+    pub(super) is_silent: bool,
     /// Has forfeited what was left to play.
     pub(super) is_withdrawn: bool,
     /// When the connection was lost.
@@ -86,6 +88,7 @@ impl Player {
             doing: Doing::Waiting,
             rests_until: now,
             absent_since: None,
+            is_silent: false,
             is_withdrawn: false,
             left_at: now,
             says: Ration::new(SAYS),

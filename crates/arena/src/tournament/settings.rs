@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use zeitnot_rules::TimeControl;
 
 use super::{
-    config::{StartKind, TournamentConfig, games_per_pair},
+    config::{StartKind, TournamentConfig, games_per_pair, max_illegal_moves},
     format::{AccelerationKind, MAX_PLAYERS, PairingKind, TieBreak},
 };
 use crate::{duration::seconds, keys::Keys, name::Name, secret::Secret};
@@ -76,6 +76,9 @@ pub(crate) struct Settings<A> {
     #[serde(default = "seconds::<60>", with = "humantime_serde")]
     #[schema(value_type = String, example = "1m")]
     absent_after: Duration,
+    /// Illegal moves in a row that cost a player the connection, and so the game.
+    #[serde(default = "max_illegal_moves")]
+    max_illegal_moves: u32,
     /// Access to the tournament.
     #[serde(default)]
     access: A,
@@ -167,6 +170,7 @@ impl<A> Settings<A> {
             pairing_interval: config.pairing_interval,
             pause: config.pause,
             absent_after: config.absent_after,
+            max_illegal_moves: config.max_illegal_moves,
             access,
         }
     }
@@ -187,6 +191,7 @@ impl<A> Settings<A> {
             pairing_interval: self.pairing_interval,
             pause: self.pause,
             absent_after: self.absent_after,
+            max_illegal_moves: self.max_illegal_moves,
             ..TournamentConfig::new(self.name, self.time_control)
         };
         if config.games_per_pair > MAX_GAMES_PER_PAIR {
@@ -364,6 +369,7 @@ mod tests {
             ("players", json!(1025), "at most 1024"),
             ("players", json!(-1), "invalid value"),
             ("pause", json!("1year"), "longer than a week"),
+            ("max_illegal_moves", json!(0), "at least 1"),
             ("openings", json!("/etc/passwd"), "unknown field"),
             ("access", json!({"password": "two words"}), "without spaces"),
             ("access", json!({"password": "word", "keys": []}), "expected"),

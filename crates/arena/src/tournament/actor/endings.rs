@@ -22,6 +22,8 @@ use crate::{name::Name, news::Event, pgn, referee::Ply, timer::until};
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Departure {
     Absence,
+    /// No `ACK`.
+    Silence,
     Removal,
 }
 
@@ -30,6 +32,7 @@ impl Departure {
     fn reason(self) -> &'static str {
         match self {
             Departure::Absence => "Absence",
+            Departure::Silence => "No acknowledgement",
             Departure::Removal => "Removed by the organiser",
         }
     }
@@ -37,6 +40,7 @@ impl Departure {
     fn told(self, name: &Name) -> String {
         match self {
             Departure::Absence => format!("Player {name} stayed away for too long and is out"),
+            Departure::Silence => format!("Player {name} did not acknowledge the game and loses it"),
             Departure::Removal => format!("Player {name} forfeits the remaining games"),
         }
     }

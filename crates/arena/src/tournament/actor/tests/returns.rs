@@ -1,5 +1,7 @@
 //! Players who come back after they were out.
 
+use std::time::Duration;
+
 use super::*;
 
 #[test]
@@ -44,5 +46,65 @@ async fn whoever_stayed_away_from_a_swiss_joins_again_for_the_next_round() {
     bench.settle().await;
     assert!(bench.join("dan") && bench.actor.players.seats[&seat].is_withdrawn);
     let bench = reopened(bench, folder.path(), settings).await;
+    bench.close().await;
+}
+
+/// Pairs; everybody but this player acknowledges. Returns the opponent's name.
+fn pair_in_silence(bench: &mut Bench, player: &str) -> String {
+    bench.actor.pair();
+    let silent = bench.actor.players.seat_of(player).unwrap();
+    let mut opponent = None;
+    for (tag, invitation) in &bench.actor.invitations {
+        let seats = invitation.pairing.seats.0;
+        if seats.contains(&silent) {
+            opponent = seats.into_iter().find(|seat| *seat != silent).map(|seat| (*tag, seat));
+        }
+    }
+    let (tag, opponent) = opponent.unwrap();
+    let others = bench.actor.invitations.keys().copied().filter(|other| *other != tag);
+    others.collect::<Vec<_>>().into_iter().for_each(|other| bench.begin(other));
+    bench.actor.accept(tag, opponent);
+    bench.actor.players.seats[&opponent].name.to_string()
+}
+
+#[test]
+async fn a_silent_player_of_a_swiss_costs_its_own_game_and_no_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = "players = 4\npairing = 'swiss'\nrounds = 3\nack_timeout = '20s'";
+    let mut bench = begun(folder.path(), settings, &["ada", "bob", "cyd", "dan"]).await;
+    // It joins again each time, as bots do, and has less time then.
+    for seconds in [20, 2] {
+        let opponent = pair_in_silence(&mut bench, "dan");
+        let before = bench.score(&opponent);
+        bench.actor.expire(Instant::now() + Duration::from_secs(seconds));
+        bench.settle().await;
+        assert_eq!((bench.score(&opponent), bench.score("dan")), (before + 1.0, 0.0), "within {seconds} s");
+        assert!(!bench.clients.contains_key("dan"), "the connection is closed");
+        assert!(bench.join("dan"));
+        let [[white, black]] = <[_; 1]>::try_from(bench.games()).unwrap();
+        bench.end(&white, &black, GameResult::Draw).await;
+    }
+    bench.pair();
+    assert!(bench.games().concat().contains(&"dan".to_owned()), "the last round");
+    let seat = bench.actor.players.seat_of("dan").unwrap();
+    assert!(!bench.actor.players.seats[&seat].is_silent);
+    bench.close().await;
+}
+
+#[test]
+async fn two_silent_players_of_a_swiss_are_paired_again_without_a_point() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = "players = 2\npairing = 'swiss'\nrounds = 1\nack_timeout = '20s'";
+    let mut bench = begun(folder.path(), settings, &["ada", "bob"]).await;
+    bench.actor.pair();
+    bench.actor.expire(Instant::now() + Duration::from_secs(20));
+    bench.settle().await;
+    assert!(bench.clients.is_empty(), "both connections are closed");
+    assert!(bench.join("ada") && bench.join("bob"));
+    assert_eq!((bench.score("ada"), bench.score("bob")), (0.0, 0.0));
+    bench.pair();
+    let [[white, black]] = <[_; 1]>::try_from(bench.games()).unwrap();
+    bench.end(&white, &black, GameResult::Draw).await;
+    assert_eq!((bench.score("ada"), bench.score("bob")), (0.5, 0.5));
     bench.close().await;
 }
