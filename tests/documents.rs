@@ -3,7 +3,9 @@
 #[cfg(unix)]
 mod cluster;
 mod figures;
+mod links;
 mod openbench;
+mod protocols;
 mod samples;
 
 use std::{collections::BTreeSet, fs, path::Path};
@@ -185,19 +187,6 @@ fn the_reasons_for_declining_a_challenge_are_documented() {
     let (_, reasons) = page.split_once("A declined challenger is told the reason:").unwrap();
     let told: BTreeSet<_> = codes(reasons.split("\n\n").next().unwrap()).collect();
     assert_eq!(told, DeclineReason::KNOWN.iter().map(DeclineReason::as_str).collect());
-}
-
-#[test]
-fn links_lead_to_files() {
-    for (name, page) in pages() {
-        let folder = home().join(name).parent().unwrap().to_owned();
-        for (at, _) in page.match_indices("](") {
-            let link = page[at + 2..].split(')').next().unwrap_or_default();
-            let file = link.split('#').next().unwrap_or_default();
-            let is_local = !file.is_empty() && !file.contains("://");
-            assert!(!is_local || folder.join(file).exists(), "{name}: {link}");
-        }
-    }
 }
 
 /// Paths in the text, such as `crates/engine/src/mind.rs`, also with a line: `crates/rules/src/lib.rs:313`.

@@ -107,7 +107,7 @@ pub fn long_algebraic(mv: &MoveText) -> String {
 }
 
 /// Names of the messages of either side.
-const NAMES: &str = "JOIN ACK MOVE RESIGN SAY WATCH UNWATCH DISCONNECT INFO GAME_PAIRED GAME_STARTED YOUR_MOVE \
+pub const NAMES: &str = "JOIN ACK MOVE RESIGN SAY WATCH UNWATCH DISCONNECT INFO GAME_PAIRED GAME_STARTED YOUR_MOVE \
     CLOCK_UPDATE GAME_STATE PLAYER_MOVED GAME_OVER GAME_ABORTED SAID";
 
 /// Name of a message, and its fields that are not parsed yet.
