@@ -2,7 +2,10 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use tokio::{net::UdpSocket, time::timeout};
+use tokio::{
+    net::UdpSocket,
+    time::{Instant, sleep, timeout},
+};
 use zeitnot_bot as bot;
 use zeitnot_clients::tuc::TucChess;
 use zeitnot_engine::{Fault, Kind};
@@ -284,14 +287,13 @@ async fn a_server_that_falls_silent_or_dies_is_left_and_found_again() {
 }
 
 #[test(start_paused = true)]
-async fn a_killed_server_is_waited_for_visibly() {
+async fn a_silent_server_is_waited_for_visibly_and_one_that_is_gone_as_well() {
     let log = Log::capture();
     let mut server = Server::bind().await;
     // Few attempts, as one may reach a port that another test has meanwhile.
     let client = start_with(server.address(), "", "100s", "5s");
     server.seat("PW").await;
     server.take_move(&mut Tuc::start()).await;
-    drop(server);
     for seconds in [15, 30, 60] {
         log.shows(&format!(
             "nothing from the server for {seconds} s: a player thinks, or the server is gone"
@@ -299,10 +301,54 @@ async fn a_killed_server_is_waited_for_visibly() {
         .await;
     }
     log.shows("giving it up; reconnecting in").await;
+    drop(server);
     log.shows("no server there").await;
     log.shows("still no server after ").await;
     assert!(log.count("no server there") <= 2, "{}", log.text());
     client.ends_soon().await;
+}
+
+/// The system shows the sockets of this machine.
+#[cfg(target_os = "linux")]
+#[test(start_paused = true)]
+async fn a_server_on_this_machine_that_begins_anew_is_joined_again_within_seconds() {
+    for has_begun in [false, true] {
+        let mut server = Server::bind().await;
+        let (address, began) = (server.address(), Instant::now());
+        let client = start_with(address, "", "600s", "1s");
+        assert_eq!(server.hear().await, "zeitnot");
+        server.say("PB").await;
+        if has_begun {
+            server.say("GB").await;
+        }
+        // No datagram is on its way: the opponent's move is awaited, or the opponent.
+        server.hears_nothing().await;
+        drop(server);
+        server = Server { socket: UdpSocket::bind(address).await.unwrap(), client: address };
+        server.seat("PW").await;
+        server.hear_move(&Tuc::start()).await;
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        server.end(client, "GE0100").await;
+    }
+}
+
+/// A server elsewhere shows only by its answer that it is another one.
+#[test(start_paused = true)]
+async fn a_server_that_takes_our_move_for_a_name_has_begun_anew() {
+    let log = Log::capture();
+    let mut server = Server::bind().await;
+    let client = start_with(server.address(), "", "600s", "50ms");
+    server.seat("PB").await;
+    let mut board = Tuc::start();
+    sleep(Duration::from_secs(11)).await;
+    let theirs = Move::parse("5040").unwrap();
+    server.announce(&mut board, theirs).await;
+    server.hear_move(&board).await;
+    server.say("PW").await;
+    server.say("GB").await;
+    server.hear_move(&Tuc::start()).await;
+    log.shows("has taken our move for a name").await;
+    server.end(client, "GE0100").await;
 }
 
 #[test(start_paused = true)]

@@ -22,8 +22,20 @@ use zeitnot_wire::{
     tuc::{FromClient, FromServer, Points},
 };
 
-use super::{config::Config, silence::Silence, socket::Socket};
-use crate::{session, skipped::Skipped, wait::until};
+use super::{
+    config::Config,
+    local_server::{self, LocalServer},
+    silence::Silence,
+    socket::Socket,
+};
+use crate::{
+    session,
+    skipped::Skipped,
+    wait::{now, until},
+};
+
+/// Time after the beginning of a game in which a duplicate of an earlier datagram may come.
+const DUPLICATES: Duration = Duration::from_secs(10);
 
 /// Error of a game, or of the attempt to begin one.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +53,8 @@ pub(super) enum GameError {
          giving it up", .0.as_secs_f64()
     )]
     Silent(Duration),
+    #[error("the server has begun anew in the middle of the game, and has taken our move for a name")]
+    Restarted(Color),
     #[error("cannot play: {0}")]
     Declined(#[from] Declined),
     #[error(transparent)]
@@ -80,9 +94,12 @@ pub(super) struct Game<'a> {
     socket: Socket,
     skipped: Skipped,
     silence: Silence,
+    /// The server, if it is on this machine, and when to look after it.
+    local: Option<(LocalServer, Instant)>,
 }
 
 struct Playing {
+    began: Instant,
     color: Color,
     seat: Seat,
     board: Tuc,
@@ -105,7 +122,7 @@ enum Request {
 
 impl<'a> Game<'a> {
     pub(super) fn new(config: &'a Config, socket: Socket) -> Game<'a> {
-        Game { config, socket, skipped: Skipped::default(), silence: Silence::new() }
+        Game { config, socket, skipped: Skipped::default(), silence: Silence::new(), local: None }
     }
 
     /// Plays. Returns `None` if it was stopped before the game began.
@@ -115,18 +132,28 @@ impl<'a> Game<'a> {
         stop: &CancellationToken,
     ) -> Result<Option<GameEnd>, GameError> {
         let Some(seated) = stop.run_until_cancelled(self.take_seat()).await else { return Ok(None) };
-        let color = seated?;
+        let mut color = seated?;
         session::connected();
-        info!("seated as {color}; waiting for the game to begin");
-        let Some(begun) = stop.run_until_cancelled(self.wait_for_start()).await else { return Ok(None) };
-        begun?;
-        let game = self.open(lobby, color).await?;
-        self.play(game).await.map(Some)
+        loop {
+            info!("seated as {color}; waiting for the game to begin");
+            let Some(begun) = stop.run_until_cancelled(self.wait_for_start()).await else { return Ok(None) };
+            begun?;
+            let game = self.open(lobby, color).await?;
+            match self.play(game).await {
+                Err(error @ GameError::Restarted(seat)) => {
+                    warn!("{error}: the game is lost, and we have a seat in the next one");
+                    color = seat;
+                    self.find_local_server().await;
+                }
+                ended => return ended.map(Some),
+            }
+        }
     }
 
     /// Sends our name once and waits for a seat. Sending it twice would take both seats.
     async fn take_seat(&mut self) -> Result<Color, GameError> {
         self.socket.send(&FromClient::Name(self.config.player.to_string()).to_line()).await?;
+        self.find_local_server().await;
         let limit = self.config.timeouts.seat;
         let seated = async {
             loop {
@@ -166,7 +193,7 @@ impl<'a> Game<'a> {
         };
         let seat = lobby.open(info).await?;
         let (turn, request, points) = (Turn::default(), Request::None, ByColor([0; 2]));
-        Ok(Playing { color, seat, board, points, turn, request, last: None })
+        Ok(Playing { began: now(), color, seat, board, points, turn, request, last: None })
     }
 
     async fn play(&mut self, mut game: Playing) -> Result<GameEnd, GameError> {
@@ -206,9 +233,11 @@ impl<'a> Game<'a> {
     /// the reason why we are `waiting`. Cancel safe.
     async fn receive(&mut self, waiting: &str) -> Result<Option<(FromServer, Instant)>, GameError> {
         let datagram = loop {
+            let look_at = self.local.as_ref().map(|(_, at)| *at);
             select! {
                 biased;
                 datagram = self.socket.receive() => break datagram?,
+                () = until(look_at) => self.look_after_server().await?,
                 () = sleep_until(self.silence.report_due()) => {
                     if let Some(seconds) = self.silence.report() {
                         warn!("nothing from the server for {seconds} s: {waiting}");
@@ -226,6 +255,24 @@ impl<'a> Game<'a> {
                 self.skipped.report(&error.to_string());
                 Ok(None)
             }
+        }
+    }
+
+    async fn find_local_server(&mut self) {
+        self.local = match self.socket.local_server() {
+            Some(address) => LocalServer::find(address).await,
+            None => None,
+        }
+        .map(|server| (server, now() + local_server::INTERVAL));
+    }
+
+    /// Fails if the server is on this machine and its socket is closed. Cancel safe.
+    async fn look_after_server(&mut self) -> Result<(), GameError> {
+        let Some((server, at)) = &mut self.local else { return Ok(()) };
+        *at = now() + local_server::INTERVAL;
+        match server.is_there().await {
+            true => Ok(()),
+            false => Err(io::Error::new(io::ErrorKind::ConnectionRefused, "its socket is closed").into()),
         }
     }
 
@@ -255,6 +302,10 @@ impl<'a> Game<'a> {
                 let outcome = Some(result.outcome());
                 game.send_event(Event::Ended { result: result.to_string(), outcome }).await?;
                 return Ok(Some(result));
+            }
+            // A seat answers a name, and a server that is new takes our move for one.
+            FromServer::Seat(color) if now() >= game.began + DUPLICATES => {
+                return Err(GameError::Restarted(color));
             }
             FromServer::Seat(_) | FromServer::Begins => debug!("repeated"),
         }

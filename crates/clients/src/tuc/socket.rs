@@ -28,6 +28,12 @@ impl Socket {
         Ok(Socket { socket, server, connected })
     }
 
+    /// Returns the server's address if it is on this machine.
+    pub(super) fn local_server(&self) -> Option<SocketAddr> {
+        let is_ours = self.socket.local_addr().is_ok_and(|ours| ours.ip() == self.server.ip());
+        (is_ours || self.server.ip().is_loopback()).then_some(self.server)
+    }
+
     pub(super) async fn send(&self, text: &str) -> io::Result<()> {
         match self.connected {
             true => self.socket.send(text.as_bytes()).await.map(drop),
