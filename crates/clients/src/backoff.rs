@@ -1,6 +1,6 @@
 //! Back-off: random delays between attempts, which grow while nothing is at stake, and stay short while a game runs.
 
-use std::time::Duration;
+use std::{iter::Peekable, time::Duration};
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use serde::Deserialize;
@@ -50,25 +50,30 @@ impl Reconnect {
 #[derive(Debug)]
 pub(crate) struct Backoff {
     reconnect: Reconnect,
-    delays: ExponentialBackoff,
+    delays: Peekable<ExponentialBackoff>,
 }
 
 impl Backoff {
     pub(crate) fn new(reconnect: &Reconnect) -> Backoff {
-        Backoff { reconnect: reconnect.clone(), delays: reconnect.delays() }
+        Backoff { reconnect: reconnect.clone(), delays: reconnect.delays().peekable() }
     }
 
     /// An attempt has succeeded: the next delay is the first again.
     pub(crate) fn reset(&mut self) {
-        self.delays = self.reconnect.delays();
+        self.delays = self.reconnect.delays().peekable();
     }
 
-    /// Returns the next delay, where a running game leaves us this much time; `None`: no game runs.
+    /// Returns the next delay, where a running game leaves us this much time; `None`: no game runs. Delays that a game
+    /// cuts off do not grow: many short ones would end in a long one as soon as the game is over.
     pub(crate) fn next(&mut self, time_left: Option<Duration>) -> Duration {
-        let delay = self.delays.next().unwrap_or(self.reconnect.max_delay).min(self.reconnect.max_delay);
+        let max = self.reconnect.max_delay;
+        let delay = self.delays.peek().map_or(max, |delay| max.min(*delay));
         match time_left {
             Some(left) if delay > max_in_game(left) => long_in_game(left),
-            _ => delay,
+            _ => {
+                self.delays.next();
+                delay
+            }
         }
     }
 }
@@ -122,6 +127,16 @@ mod tests {
             // Those that are cut off differ as well.
             assert!(delays.iter().collect::<BTreeSet<_>>().len() > 10, "{delays:?}");
         }
+    }
+
+    #[test]
+    fn delays_that_a_game_cuts_off_do_not_grow() {
+        let mut backoff = Backoff::new(&Reconnect::default());
+        for _ in 0..20 {
+            backoff.next(Some(4 * SECOND));
+        }
+        let delay = backoff.next(None);
+        assert!(delay <= 2 * SECOND, "{delay:?}");
     }
 
     #[test]

@@ -54,17 +54,7 @@ pub(crate) async fn send(
     due: Option<Instant>,
     moot: &CancellationToken,
 ) -> Option<SendOutcome> {
-    let mut sender = MoveSender {
-        http,
-        path,
-        due,
-        attempts: JoinSet::new(),
-        next: Some(TokioInstant::now()),
-        backoff: Backoff::new(&DELAYS),
-        has_failed: false,
-        refused: None,
-    };
-    sender.run(moot).await
+    MoveSender::new(http, path, due).run(moot).await
 }
 
 /// One attempt: its connections, when it was sent, and the reply.
@@ -76,7 +66,7 @@ struct MoveSender<'a> {
     /// Our clock runs out then.
     due: Option<Instant>,
     attempts: JoinSet<Attempt>,
-    /// The next attempt starts then.
+    /// The next attempt after the first starts then.
     next: Option<TokioInstant>,
     backoff: Backoff,
     has_failed: bool,
@@ -85,8 +75,25 @@ struct MoveSender<'a> {
 }
 
 impl MoveSender<'_> {
+    fn new<'a>(http: &'a Http, path: &'a str, due: Option<Instant>) -> MoveSender<'a> {
+        MoveSender {
+            http,
+            path,
+            due,
+            attempts: JoinSet::new(),
+            next: None,
+            backoff: Backoff::new(&DELAYS),
+            has_failed: false,
+            refused: None,
+        }
+    }
+
     async fn run(&mut self, moot: &CancellationToken) -> Option<SendOutcome> {
-        let mut is_moot = false;
+        let mut is_moot = moot.is_cancelled();
+        if !is_moot {
+            // Not by the timer of the further attempts: tokio rounds that up to a whole millisecond.
+            self.attempt();
+        }
         loop {
             // Even a moot request is completed: cancelling it would close a warm connection.
             if is_moot && self.attempts.is_empty() {
@@ -181,5 +188,30 @@ impl MoveSender<'_> {
             self.http.warn_failure(error, message);
         }
         delay
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        pin::pin,
+        task::{Context, Waker},
+    };
+
+    use zeitnot_net::http::BaseUrl;
+
+    use super::*;
+    use crate::lichess::timeouts::Timeouts;
+
+    #[test(start_paused = true)]
+    async fn the_first_attempt_waits_for_no_timer() {
+        let (base, token) = (BaseUrl::known("http://127.0.0.1:1"), "lip_hush".parse().unwrap());
+        let http = Http::new(&base, &token, None, &Timeouts::default()).unwrap();
+        // Between two ticks of the timers, as nearly always.
+        tokio::time::advance(Duration::from_micros(500)).await;
+        let mut sender = MoveSender::new(&http, "move", None);
+        let moot = CancellationToken::new();
+        assert!(pin!(sender.run(&moot)).poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert_eq!(sender.attempts.len(), 1);
     }
 }
