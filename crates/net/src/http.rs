@@ -1,9 +1,12 @@
 //! Helpers for HTTP clients: base URLs, a configured client, bounded answers.
 
-use std::{fmt, net::IpAddr, time::Duration};
+use std::{fmt, net::IpAddr, sync::OnceLock, time::Duration};
 
 use reqwest::{Client, ClientBuilder, Response, Url, redirect::Policy};
+use rustls::ClientConfig;
+use rustls_platform_verifier::ConfigVerifierExt;
 use serde::Deserialize;
+use tokio::task::spawn_blocking;
 
 /// Time to keep idle connections; servers close them after a minute or more.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
@@ -83,9 +86,29 @@ pub fn provide_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
+/// TLS configuration of all clients. Making it reads the system's root certificates, which takes milliseconds.
+static TLS: OnceLock<ClientConfig> = OnceLock::new();
+
+/// Makes the TLS configuration of all clients on a thread for blocking work. Otherwise the first client makes it, on
+/// its own thread.
+pub async fn prepare_tls() {
+    // If this fails, so does the first client, which reports it.
+    let _ = spawn_blocking(tls).await;
+}
+
+fn tls() -> Result<ClientConfig, rustls::Error> {
+    if let Some(made) = TLS.get() {
+        return Ok(made.clone());
+    }
+    provide_tls();
+    let mut tls = ClientConfig::with_platform_verifier()?;
+    // reqwest sets this in its own configurations only.
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TLS.get_or_init(|| tls).clone())
+}
+
 /// Configures a client with this user agent. Proxies are not used if all servers are on this machine.
 pub fn client(is_loopback: bool, name: &str) -> ClientBuilder {
-    provide_tls();
     let builder = Client::builder()
         .user_agent(name)
         .redirect(Policy::none())
@@ -96,6 +119,11 @@ pub fn client(is_loopback: bool, name: &str) -> ClientBuilder {
         .http2_keep_alive_interval(KEEPALIVE)
         .http2_keep_alive_timeout(KEEPALIVE)
         .http2_keep_alive_while_idle(true);
+    let builder = match tls() {
+        Ok(tls) => builder.tls_backend_preconfigured(tls),
+        // Building the client fails for the same reason, and tells it.
+        Err(_) => builder,
+    };
     if is_loopback { builder.no_proxy() } else { builder }
 }
 
@@ -141,7 +169,19 @@ pub async fn body(mut response: Response, max_length: usize, until: ReadUntil) -
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+
+    #[test]
+    async fn all_clients_share_one_tls_configuration() {
+        prepare_tls().await;
+        // Each copy of the configuration refers to this.
+        let part = tls().unwrap().key_log;
+        let before = Arc::strong_count(&part);
+        let clients = [false, true].map(|is_loopback| client(is_loopback, "test").build().unwrap());
+        assert!(Arc::strong_count(&part) >= before + clients.len());
+    }
 
     #[test]
     fn addresses_of_servers() {

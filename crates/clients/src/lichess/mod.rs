@@ -127,6 +127,8 @@ async fn play(
     };
     let failed = |error: HttpError| refused(error.to_string(), advice(&error));
     let token = config.find_token().map_err(|error| refused(error.to_string(), CHECK_ADVICE))?;
+    // No hedged move must wait for that on the network's thread.
+    zeitnot_net::http::prepare_tls().await;
     let identified = shutdown.soon.run_until_cancelled(identify(config, &token)).await;
     let Some(user) = identified.transpose().map_err(failed)? else { return Ok(()) };
     if !user.is_bot() {
