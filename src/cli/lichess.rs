@@ -5,9 +5,10 @@ use std::{io, num::NonZeroUsize, path::PathBuf};
 use clap::Subcommand;
 
 use zeitnot_clients::lichess::{
-    Config, HttpError, Password, TokenError, TokenInfo, Tournament, check_token, join, leave, upgrade,
+    Config, HttpError, NEW_ACCOUNT, NEW_TOKEN, Password, TokenError, TokenInfo, Tournament, check_token,
+    join, leave, upgrade,
 };
-use zeitnot_wire::lichess::{Scope, TeamId, Token, TournamentId};
+use zeitnot_wire::lichess::{Scope, TeamId, Token, TournamentId, User};
 
 use super::{
     CliError,
@@ -77,14 +78,25 @@ pub(super) enum AccountError {
     Server { server: String, source: HttpError },
     #[error("{0} is not a bot account: run zeitnot lichess upgrade")]
     NoBot(String),
+    #[error("{0} is not a bot account, and cannot become one as it has played games: {advice}", advice = NEW_ACCOUNT)]
+    HasPlayed(String),
     #[error("the token may not play: create one with the scope {}", Scope::BotPlay)]
     NoScope,
 }
 
-fn advice(error: &HttpError) -> &'static str {
+fn advice(error: &HttpError) -> String {
     match error {
-        HttpError::Network(_) => " (is the server running, and its address right?)",
-        _ => "",
+        HttpError::Network(_) => " (is the server running, and its address right?)".to_owned(),
+        HttpError::Unauthorized => format!("; {NEW_TOKEN}"),
+        _ => String::new(),
+    }
+}
+
+/// Fails where the account cannot become a bot.
+fn check_has_not_played(user: &User) -> Result<(), AccountError> {
+    match user.is_unable_to_be_bot() {
+        true => Err(AccountError::HasPlayed(user.id.to_string())),
+        false => Ok(()),
     }
 }
 
@@ -172,6 +184,7 @@ fn check(config: &Config, TokenInfo { user, scopes }: &TokenInfo) -> Result<(), 
     if !scopes.0.contains(&Scope::BotPlay) {
         return Err(AccountError::NoScope.into());
     }
+    check_has_not_played(user)?;
     if !user.is_bot() {
         return Err(AccountError::NoBot(user.id.to_string()).into());
     }
@@ -183,6 +196,7 @@ fn make_bot(config: &Config, token: &Token, info: &TokenInfo, yes: bool) -> Resu
     if info.user.is_bot() {
         return print(|out| writeln!(out, "{id} is a bot already."));
     }
+    check_has_not_played(&info.user)?;
     if !yes && !confirms(id.as_str())? {
         return print(|out| writeln!(out, "Nothing was changed."));
     }

@@ -64,7 +64,12 @@ impl WireError {
 
 /// Shortens text for an error message and removes control characters.
 fn shorten(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(60).collect()
+    clip(text, 60)
+}
+
+/// Returns the beginning of text, without control characters.
+fn clip(text: &str, max_chars: usize) -> String {
+    text.chars().filter(|c| !c.is_control()).take(max_chars).collect()
 }
 
 #[cfg(test)]

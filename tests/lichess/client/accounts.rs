@@ -8,7 +8,40 @@ use zeitnot_testing::soon;
 use crate::support::{
     command::{run, zeitnot},
     lichess_arena::Lichess,
+    lichess_server::Server,
 };
+
+#[test]
+async fn an_account_that_cannot_be_a_bot_is_not_told_to_become_one() {
+    const REFUSAL: &str =
+        "The account zeitnot has already played games and cannot be upgraded to a bot account";
+    let server = Server::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config.toml");
+    let table = format!("[[server]]\nprotocol = 'lichess'\nurl = '{}'\ntoken = 'lip_hush'\n", server.url);
+    fs::write(&config, table).unwrap();
+    let scopes = r#"{"lip_hush":{"userId":"zeitnot","scopes":"bot:play"}}"#;
+    server.answer("/api/token/test", 200, scopes);
+    server.answer("/api/bot/account/upgrade", 400, &format!(r#"{{"error":"{REFUSAL}"}}"#));
+    let account = |more: &str| {
+        let user = format!(r#"{{"id":"zeitnot","username":"Zeitnot"{more}}}"#);
+        server.answer("/api/account", 200, &user);
+    };
+    account("");
+    let (status, text) = run(&["lichess", "check"], &config, "").await;
+    assert!(status == Some(1) && text.contains("run zeitnot lichess upgrade"), "{text}");
+    // The server counts no games, but knows of some.
+    let (status, text) = run(&["lichess", "upgrade", "--yes"], &config, "").await;
+    assert_eq!(status, Some(1), "{text}");
+    assert!(text.contains(REFUSAL) && text.contains("create a new account"), "{text}");
+    account(r#","count":{"all":7}"#);
+    for command in ["check", "upgrade"] {
+        let (status, text) = run(&["lichess", command], &config, "").await;
+        assert_eq!(status, Some(1), "{text}");
+        assert!(text.contains("it has played games: create a new account"), "{text}");
+        assert!(!text.contains("zeitnot lichess upgrade"), "{text}");
+    }
+}
 
 #[test]
 async fn two_accounts_in_one_process_play_a_game_each() {

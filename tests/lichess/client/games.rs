@@ -191,7 +191,12 @@ async fn an_account_that_cannot_play_ends_the_client_with_one_line() {
     let server = Server::start().await;
     for (status, account, expected) in [
         (401, r#"{"error":"No such token"}"#, ["the token is not accepted", "bot:play"]),
-        (200, r#"{"id":"zeitnot","username":"Zeitnot"}"#, ["no bot account", "zeitnot lichess upgrade"]),
+        (200, r#"{"id":"zeitnot","username":"Zeitnot"}"#, ["not a bot account", "zeitnot lichess upgrade"]),
+        (
+            200,
+            r#"{"id":"zeitnot","username":"Zeitnot","count":{"all":3}}"#,
+            ["cannot become one as it has played games", "create a new account"],
+        ),
     ] {
         server.answer("/api/account", status, account);
         let told = start(&server, "").result().await.unwrap_err().to_string();

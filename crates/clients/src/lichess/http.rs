@@ -20,6 +20,7 @@ use zeitnot_wire::{
 };
 
 use super::{
+    advice,
     connections::{ClientSettings, Connections, Pool},
     game_clocks::GameClocks,
     keep_alive::KeepAlive,
@@ -56,7 +57,7 @@ pub enum HttpError {
         is_told: bool,
     },
     /// Any other status that is neither success nor a server error.
-    #[error("{what} ({status})")]
+    #[error("{what} ({status}){}", advice::of_refusal(what))]
     Refused {
         /// The status.
         status: u16,

@@ -18,6 +18,7 @@ use zeitnot_seat::Lobby;
 use crate::{Findings, OrderKind, OrderQueue, Protocol, ProtocolError, Shutdown};
 
 mod account;
+mod advice;
 mod challenges;
 mod chat;
 mod config;
@@ -42,6 +43,7 @@ use account::{
     login::{AccountLock, identify},
     session::Account,
 };
+pub use advice::{NEW_ACCOUNT, NEW_TOKEN};
 use challenges::list_updates;
 pub use challenges::{filter::playable_variants, players::ListUrl};
 use chat::sender::ChatSender;
@@ -131,8 +133,12 @@ async fn play(
     zeitnot_net::http::prepare_tls().await;
     let identified = shutdown.soon.run_until_cancelled(identify(config, &token)).await;
     let Some(user) = identified.transpose().map_err(failed)? else { return Ok(()) };
+    if user.is_unable_to_be_bot() {
+        let why = format!("{} is not a bot account, and cannot become one as it has played games", user.id);
+        return Err(refused(why, NEW_ACCOUNT));
+    }
     if !user.is_bot() {
-        return Err(refused(format!("{} is no bot account", user.id), "see: zeitnot lichess upgrade"));
+        return Err(refused(format!("{} is not a bot account", user.id), "see: zeitnot lichess upgrade"));
     }
     let Some(_lock) = AccountLock::acquire(&config.url, &user.id) else {
         return Err(refused(format!("another [[server]] table plays as {}", user.id), TOKEN_ADVICE));
@@ -155,9 +161,7 @@ const CHECK_ADVICE: &str = "see: zeitnot lichess check";
 
 fn advice(error: &HttpError) -> &'static str {
     match error {
-        HttpError::Unauthorized => {
-            "make a new one with the scope bot:play, at the server under /account/oauth/token"
-        }
+        HttpError::Unauthorized => NEW_TOKEN,
         _ => CHECK_ADVICE,
     }
 }

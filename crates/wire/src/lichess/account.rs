@@ -42,6 +42,11 @@ impl User {
         self.title == Some(Title::Bot)
     }
 
+    /// Returns whether it is not a bot account, and cannot become one, as it has played games.
+    pub fn is_unable_to_be_bot(&self) -> bool {
+        !self.is_bot() && self.count.is_some_and(|count| count.all > 0)
+    }
+
     /// Returns the rating for this kind of game.
     pub fn rating(&self, perf: &PerfKey) -> Option<i32> {
         self.perfs.get(perf).and_then(|perf| perf.rating)

@@ -5,6 +5,10 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{Challenge, ChallengeEnd, Message, WireError, codec::seconds, read, shorten, write};
+use crate::clip;
+
+/// Longest refusal that is shown, in characters.
+const MAX_SHOWN: usize = 500;
 
 /// `{"ok":true}`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,13 +60,13 @@ impl RateLimit {
 }
 
 impl fmt::Display for Failure {
-    /// Shortened, without control characters.
+    /// Whole unless it is very long, without control characters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.error {
-            FailureText::Text(text) => f.write_str(&shorten(text)),
+            FailureText::Text(text) => f.write_str(&clip(text, MAX_SHOWN)),
             FailureText::Fields(fields) => {
                 let one = |(field, texts): (&String, &Vec<String>)| format!("{field}: {}", texts.join(", "));
-                f.write_str(&shorten(&fields.iter().map(one).collect::<Vec<_>>().join("; ")))
+                f.write_str(&clip(&fields.iter().map(one).collect::<Vec<_>>().join("; "), MAX_SHOWN))
             }
         }
     }

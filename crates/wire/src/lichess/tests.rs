@@ -155,6 +155,9 @@ fn failures_are_shown_shortened() {
     assert_eq!(shown(r#"{"clock.limit":["Invalid"]}"#), "clock.limit: Invalid");
     assert_eq!(shown("<html>\x1b[2J504</html>"), "<html>[2J504</html>");
     assert!(shown(&"x".repeat(100_000)).len() < 100);
+    let long = "This account has already played games and cannot be upgraded to a bot account any more";
+    assert_eq!(shown(&format!(r#"{{"error":"{long}"}}"#)), long);
+    assert_eq!(shown(&format!(r#"{{"error":"{}"}}"#, "x".repeat(100_000))).len(), 500);
 
     let limit = r#"{"error":"Too many games","ratelimit":{"key":"bot.vsBot.day","seconds":3600}}"#;
     let limit = Failure::parse(limit).unwrap().ratelimit.unwrap();

@@ -6,7 +6,7 @@ use tracing::{debug, info, warn};
 use zeitnot_wire::lichess::{TeamId, TournamentId, TournamentState};
 
 use super::schedule::{JoinRequest, Schedule, Tournament};
-use crate::lichess::{Background, Http, HttpError, RequestKind, Tasks};
+use crate::lichess::{Background, Http, HttpError, RequestKind, Tasks, advice};
 
 #[derive(Debug)]
 pub(crate) enum Reply {
@@ -107,7 +107,10 @@ impl Teams {
 
 fn hint(error: &HttpError, scope: &str) -> String {
     match error {
-        HttpError::Refused { status: 403, .. } => format!("; does the token have the scope {scope}?"),
+        // Lichess names the scope, other servers may not.
+        HttpError::Refused { status: 403, what, .. } if advice::of_refusal(what).is_empty() => {
+            format!("; does the token have the scope {scope}?")
+        }
         _ => String::new(),
     }
 }
