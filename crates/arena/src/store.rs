@@ -53,7 +53,7 @@ impl GameFile {
             (Some(OutageNews::Begins), Err(error)) => tracing::error!(
                 "cannot write a game to {file}: {error}; it is kept and tried again with the next: make room on the disk"
             ),
-            (Some(OutageNews::Ends), _) => tracing::info!("games are written to {file} again"),
+            (Some(OutageNews::Ends(_)), _) => tracing::info!("games are written to {file} again"),
             _ => {}
         }
         self.games += usize::from(written.is_ok());

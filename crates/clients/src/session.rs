@@ -4,11 +4,13 @@ use std::{fmt, time::Duration};
 
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, warn};
+use tracing::{debug, info, warn};
+use zeitnot_net::{Outage, OutageNews};
 
 use crate::{
     backoff::{Backoff, Reconnect},
     protocol::{ProtocolError, Shutdown},
+    wait::now,
 };
 
 /// Target of the events that say that a connection is open, for the first time or again.
@@ -17,9 +19,66 @@ pub const CONNECTED: &str = "zeitnot_clients::connected";
 /// Target of the events that say that a connection is lost, or could not be opened.
 pub const LOST: &str = "zeitnot_clients::lost";
 
-/// Notes that a connection is open.
-pub(crate) fn connected() {
-    debug!(target: CONNECTED, "connected");
+/// Log of one session's connections: of an outage a line at its start, one a minute, and one at its end.
+#[derive(Debug, Default)]
+pub(crate) struct ConnectionLog {
+    outage: Outage,
+    /// Error that the outage began with.
+    first: String,
+}
+
+impl ConnectionLog {
+    /// Notes that a connection is open.
+    pub(crate) fn connected(&mut self) {
+        debug!(target: CONNECTED, "connected");
+        if let Some(OutageNews::Ends(lasted)) = self.outage.ended(now()) {
+            info!("connected again after {}", in_words(lasted));
+        }
+    }
+
+    /// Notes a connection that was lost or could not be opened. Returns what is to be reported of it.
+    ///
+    /// A server that takes each connection and ends it at once is not back: its outage goes on if the connection was
+    /// short, and ended as those before it.
+    pub(crate) fn failed(&mut self, error: &impl fmt::Display, was_short: bool) -> Option<OutageNews> {
+        let error = error.to_string();
+        let news = match was_short && error == self.first {
+            true => self.outage.relapsed(now()),
+            false => self.outage.failed(now()),
+        };
+        if news == Some(OutageNews::Begins) {
+            self.first = error;
+        }
+        news
+    }
+
+    /// Notes a connection that served its purpose: a failure of the next one is not part of an earlier outage.
+    fn completed(&mut self) {
+        self.first.clear();
+    }
+}
+
+/// Reports a lost connection, and the delay before the next attempt.
+pub(crate) fn report_lost(error: &impl fmt::Display, delay: Duration, news: Option<OutageNews>) {
+    let delay = delay.as_secs_f64();
+    match news {
+        Some(OutageNews::Begins) => warn!(target: LOST, "{error}; reconnecting in {delay:.1} s"),
+        Some(OutageNews::Lasts(lasted)) => {
+            let lasted = in_words(lasted);
+            warn!(target: LOST, "{error}; trying for {lasted} now; reconnecting in {delay:.1} s");
+        }
+        Some(OutageNews::Ends(_)) | None => {
+            debug!(target: LOST, "{error}; reconnecting in {delay:.1} s");
+        }
+    }
+}
+
+/// Formats the length of an outage.
+fn in_words(length: Duration) -> String {
+    match length.as_secs() {
+        0..10 => format!("{:.1} s", length.as_secs_f64()),
+        seconds => humantime::format_duration(Duration::from_secs(seconds)).to_string(),
+    }
 }
 
 /// End of a connection that was not lost.
@@ -36,11 +95,12 @@ pub(crate) trait Session: Send {
     /// Error of a connection that was lost, or could not be opened.
     type Error: fmt::Display + Send;
 
-    /// Connects, and stays until the connection ends. Once `stop` is cancelled, it finishes a game that runs or that
-    /// can be taken up, and leaves.
+    /// Connects, and stays until the connection ends. It tells the log as soon as the connection is open. Once `stop`
+    /// is cancelled, it finishes a game that runs or that can be taken up, and leaves.
     fn connect_once(
         &mut self,
         stop: &CancellationToken,
+        log: &mut ConnectionLog,
     ) -> impl Future<Output = Result<ConnectionEnd, Self::Error>> + Send;
 
     /// Returns the error that ends the session, where the next attempt would fail for the same reason.
@@ -64,9 +124,9 @@ pub(crate) trait Session: Send {
         false
     }
 
-    /// Reports a lost connection and the delay before the next attempt.
-    fn report(&mut self, error: &Self::Error, delay: Duration) {
-        warn!(target: LOST, "{error}; reconnecting in {:.1} s", delay.as_secs_f64());
+    /// Reports a lost connection and the delay before the next attempt, as far as that is news.
+    fn report(&mut self, error: &Self::Error, delay: Duration, news: Option<OutageNews>) {
+        report_lost(error, delay, news);
     }
 
     /// Says goodbye on a connection that is still open after a stop.
@@ -95,13 +155,14 @@ async fn reconnect_until_stopped(
     reconnect: &Reconnect,
     stop: &CancellationToken,
 ) -> Result<(), ProtocolError> {
-    let mut backoff = Backoff::new(reconnect);
+    let (mut backoff, mut log) = (Backoff::new(reconnect), ConnectionLog::default());
     while !stop.is_cancelled() || session.has_lost_game() {
         let started = Instant::now();
-        let error = match session.connect_once(stop).await {
+        let error = match session.connect_once(stop, &mut log).await {
             Ok(ConnectionEnd::Stopped) => break,
             Ok(ConnectionEnd::Completed) => {
                 backoff.reset();
+                log.completed();
                 continue;
             }
             Err(error) => error,
@@ -109,11 +170,13 @@ async fn reconnect_until_stopped(
         if let Some(refusal) = session.refusal(&error) {
             return Err(refusal);
         }
-        if session.was_useful() || started.elapsed() >= reconnect.stable_after {
+        let was_short = !session.was_useful() && started.elapsed() < reconnect.stable_after;
+        if !was_short {
             backoff.reset();
         }
         let delay = backoff.next(session.time_left());
-        session.report(&error, delay);
+        let news = log.failed(&error, was_short);
+        session.report(&error, delay, news);
         match session.has_lost_game() {
             true => sleep(delay).await,
             false => drop(stop.run_until_cancelled(sleep(delay)).await),
@@ -139,6 +202,9 @@ mod tests {
     struct Scripted {
         script: std::vec::IntoIter<(Duration, End)>,
         delays: Vec<Duration>,
+        news: Vec<OutageNews>,
+        /// Each connection is opened before it ends.
+        opens: bool,
         /// Number of the connection after which a game goes on, with a second left.
         plays_from: usize,
         /// Number of the connection that is useful, however short.
@@ -149,8 +215,11 @@ mod tests {
     impl Session for Scripted {
         type Error = &'static str;
 
-        async fn connect_once(&mut self, _: &CancellationToken) -> End {
+        async fn connect_once(&mut self, _: &CancellationToken, log: &mut ConnectionLog) -> End {
             let (lasts, end) = self.script.next().unwrap_or((SECOND, Ok(ConnectionEnd::Stopped)));
+            if self.opens {
+                log.connected();
+            }
             sleep(lasts).await;
             end
         }
@@ -163,8 +232,9 @@ mod tests {
             (self.delays.len() >= self.plays_from).then_some(SECOND)
         }
 
-        fn report(&mut self, _: &&'static str, delay: Duration) {
+        fn report(&mut self, _: &&'static str, delay: Duration, news: Option<OutageNews>) {
             self.delays.push(delay);
+            self.news.extend(news);
         }
 
         async fn leave(&mut self) {
@@ -174,7 +244,8 @@ mod tests {
 
     fn scripted(script: Vec<(Duration, End)>) -> Scripted {
         let (script, never) = (script.into_iter(), usize::MAX);
-        Scripted { script, delays: Vec::new(), plays_from: never, useful: never, has_left: false }
+        let (delays, news) = (Vec::new(), Vec::new());
+        Scripted { script, delays, news, opens: false, plays_from: never, useful: never, has_left: false }
     }
 
     /// Returns the delays between the connections of this script.
@@ -209,6 +280,30 @@ mod tests {
         }
         let in_game = &session.delays[5..];
         assert!(in_game.len() == 3 && in_game.iter().all(|delay| *delay <= SECOND / 10), "{in_game:?}");
+    }
+
+    /// Ten failures in a row take between 78 and 156 s.
+    #[test(start_paused = true)]
+    async fn an_outage_is_news_at_its_start_and_once_a_minute() {
+        for (opens, errors) in [(false, ["gone", "refused"]), (true, ["refused", "refused"])] {
+            let mut session = scripted((0..10).map(|at| (Duration::ZERO, Err(errors[at % 2]))).collect());
+            session.opens = opens;
+            assert_eq!(run(&mut session, &RECONNECT, &Shutdown::default()).await, Ok(()));
+            assert_eq!((session.delays.len(), session.news.first()), (10, Some(&OutageNews::Begins)));
+            let later = &session.news[1..];
+            let is_late =
+                |news: &OutageNews| matches!(news, OutageNews::Lasts(lasted) if *lasted >= 60 * SECOND);
+            assert!((1..=2).contains(&later.len()) && later.iter().all(is_late), "{later:?}");
+        }
+    }
+
+    #[test(start_paused = true)]
+    async fn a_connection_that_ends_otherwise_is_a_new_outage() {
+        let mut session =
+            scripted(vec![(SECOND, Err("reset")), (SECOND, Err("refused")), (SECOND, Err("refused"))]);
+        session.opens = true;
+        assert_eq!(run(&mut session, &RECONNECT, &Shutdown::default()).await, Ok(()));
+        assert_eq!(session.news, [OutageNews::Begins; 2]);
     }
 
     #[test(start_paused = true)]

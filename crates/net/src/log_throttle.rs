@@ -78,13 +78,15 @@ impl LogThrottle {
         }
     }
 
-    /// Logs a warning, or counts it.
-    pub fn warn(&self, subject: &str, message: fmt::Arguments<'_>) {
-        if self.admits(subject, Instant::now()) {
+    /// Logs a warning, or counts it. Returns whether it was logged.
+    pub fn warn(&self, subject: &str, message: fmt::Arguments<'_>) -> bool {
+        let is_admitted = self.admits(subject, Instant::now());
+        if is_admitted {
             warn!("{message}");
         } else {
             debug!("{message}");
         }
+        is_admitted
     }
 
     /// Logs the summaries that are due.

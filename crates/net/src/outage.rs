@@ -1,9 +1,20 @@
-//! Failures in a row, of which the first is reported, and the success after them.
+//! Failures in a row, of which the first is reported, then one a minute, and the success after them.
 
-/// Whether the last of many attempts failed.
+use std::time::{Duration, Instant};
+
+/// Between two reports of an outage that lasts.
+const PERIOD: Duration = Duration::from_secs(60);
+
+/// Whether the last of many attempts failed. A state machine without I/O.
 #[derive(Debug, Default)]
 pub struct Outage {
-    lasts: bool,
+    /// First failure of the present outage, or of the last one.
+    since: Option<Instant>,
+    is_over: bool,
+    /// Last report.
+    reported: Option<Instant>,
+    /// It was reported since its last end.
+    owes_end: bool,
 }
 
 /// News from an attempt.
@@ -11,31 +22,89 @@ pub struct Outage {
 pub enum OutageNews {
     /// It failed, and the one before did not.
     Begins,
-    /// It succeeded, and the one before did not.
-    Ends,
+    /// It failed like all since so long ago.
+    Lasts(Duration),
+    /// It succeeded, and the ones before did not since so long ago.
+    Ends(Duration),
 }
 
 impl Outage {
     /// Notes an attempt. Returns what is to be reported of it, if anything is new.
     pub fn note<T, E>(&mut self, attempt: &Result<T, E>) -> Option<OutageNews> {
-        let lasted = std::mem::replace(&mut self.lasts, attempt.is_err());
-        match (lasted, self.lasts) {
-            (false, true) => Some(OutageNews::Begins),
-            (true, false) => Some(OutageNews::Ends),
-            _ => None,
+        match attempt {
+            Ok(_) => self.ended(Instant::now()),
+            Err(_) => self.failed(Instant::now()),
         }
+    }
+
+    /// Notes a failure. Returns what is to be reported of it.
+    pub fn failed(&mut self, now: Instant) -> Option<OutageNews> {
+        if self.since.is_some() && !self.is_over {
+            return self.lasts(now);
+        }
+        (self.since, self.is_over) = (Some(now), false);
+        (self.reported, self.owes_end) = (Some(now), true);
+        Some(OutageNews::Begins)
+    }
+
+    /// Notes a failure that shows that the last success was none: the outage before it goes on.
+    pub fn relapsed(&mut self, now: Instant) -> Option<OutageNews> {
+        if self.since.is_none() {
+            return self.failed(now);
+        }
+        self.is_over = false;
+        self.lasts(now)
+    }
+
+    /// Notes a success. Returns what is to be reported of it.
+    pub fn ended(&mut self, now: Instant) -> Option<OutageNews> {
+        self.is_over = true;
+        let lasted = now.saturating_duration_since(self.since?);
+        std::mem::take(&mut self.owes_end).then_some(OutageNews::Ends(lasted))
+    }
+
+    fn lasts(&mut self, now: Instant) -> Option<OutageNews> {
+        if now < self.reported? + PERIOD {
+            return None;
+        }
+        (self.reported, self.owes_end) = (Some(now), true);
+        Some(OutageNews::Lasts(now.saturating_duration_since(self.since?)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{OutageNews::*, *};
+
+    const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
     fn the_first_failure_and_the_end_are_news() {
         let mut outage = Outage::default();
-        let news = [Ok(()), Err(()), Err(()), Ok(()), Ok(()), Err(())].map(|attempt| outage.note(&attempt));
-        let (begins, ends) = (Some(OutageNews::Begins), Some(OutageNews::Ends));
-        assert_eq!(news, [None, begins, None, ends, None, begins]);
+        let attempts = [Ok(()), Err(()), Err(()), Ok(()), Ok(()), Err(())];
+        let news = attempts.map(|attempt| outage.note(&attempt));
+        assert!(matches!(news, [None, Some(Begins), None, Some(Ends(_)), None, Some(Begins)]), "{news:?}");
+    }
+
+    #[test]
+    fn an_outage_is_reported_once_a_minute() {
+        let (mut outage, start) = (Outage::default(), Instant::now());
+        let reports: Vec<_> = (0..200).filter_map(|second| outage.failed(start + second * SECOND)).collect();
+        assert_eq!(reports, [Begins, Lasts(60 * SECOND), Lasts(120 * SECOND), Lasts(180 * SECOND)]);
+        assert_eq!(outage.ended(start + 200 * SECOND), Some(Ends(200 * SECOND)));
+    }
+
+    #[test]
+    fn successes_that_were_none_do_not_end_it() {
+        let (mut outage, start) = (Outage::default(), Instant::now());
+        let (mut reports, mut ends) = (Vec::new(), 0);
+        for second in 0..200 {
+            let now = start + second * SECOND;
+            reports.extend(outage.relapsed(now));
+            ends += u32::from(outage.ended(now).is_some());
+        }
+        assert_eq!(reports, [Begins, Lasts(60 * SECOND), Lasts(120 * SECOND), Lasts(180 * SECOND)]);
+        assert_eq!(ends, 4, "an end for each report");
+        assert_eq!(outage.failed(start + 200 * SECOND), Some(Begins));
     }
 }

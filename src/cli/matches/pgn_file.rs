@@ -37,7 +37,7 @@ impl PgnFile {
             (Some(OutageNews::Begins), Err(error)) => Some(format!(
                 "{path}: a game cannot be written: {error}; it is kept and tried again with the next: make room on the disk"
             )),
-            (Some(OutageNews::Ends), _) => {
+            (Some(OutageNews::Ends(_)), _) => {
                 Some(format!("{path}: games are written again, also those that were kept"))
             }
             _ => None,

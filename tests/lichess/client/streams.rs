@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::support::{
     lichess_client::{
         CLOCK, ID, challenge, finish, full, game_event, in_game, of_game, online, over, start, state,
     },
     lichess_server::{QUIET, Server},
+    log::Log,
 };
 
 fn listed(id: &str) -> String {
@@ -114,4 +115,27 @@ async fn an_answer_that_hangs_holds_up_neither_its_move_nor_another_game() {
     games[0].line(&over(&again));
     client.ends().await;
     drop(unanswered);
+}
+
+#[test(start_paused = true)]
+async fn an_outage_is_told_at_its_start_once_a_minute_and_at_its_end() {
+    let told = Log::capture();
+    let reconnect = "reconnect = { min_delay = '1s', max_delay = '30s', stable_after = '10s' }";
+    let (mut server, client) = online(&format!("[timeouts]\n{reconnect}\n")).await;
+    for _ in 0..12 {
+        server.answer_once("/api/stream/event", 503, "<html>");
+    }
+    let began = Instant::now();
+    server.feed = None;
+    server.online().await;
+    let seconds = began.elapsed().as_secs_f64();
+    told.shows("connected again after ").await;
+    let later = told.count("; trying for ");
+    // A line is due after a minute, and comes with the next attempt.
+    let fewest = (seconds / 90.0).floor() as usize;
+    let most = (seconds / 60.0).floor() as usize;
+    assert!((fewest..=most).contains(&later), "{seconds} s: {}", told.text());
+    assert_eq!(told.count("reconnecting in "), later + 1, "{}", told.text());
+    assert_eq!(told.count("connected again after "), 1, "{}", told.text());
+    client.ends_now().await;
 }

@@ -317,7 +317,7 @@ impl Writer {
             (Some(OutageNews::Begins), Err(error)) => tracing::error!(
                 "cannot write to the database {location}: {error}; games go on, their results are kept and tried again every second{advice}"
             ),
-            (Some(OutageNews::Ends), _) => {
+            (Some(OutageNews::Ends(_)), _) => {
                 tracing::info!(
                     "the database {location} is written again, changes lost meanwhile: {}",
                     self.lost

@@ -18,7 +18,7 @@ use crate::{
     link::Link,
     orders::{OrderKind, OrderQueue},
     protocol::{Protocol, ProtocolError, Shutdown},
-    session::{self, ConnectionEnd, Session},
+    session::{self, ConnectionEnd, ConnectionLog, Session},
     wait::now,
 };
 
@@ -147,7 +147,11 @@ impl Client<'_> {
 impl Session for Client<'_> {
     type Error = ConnectionError;
 
-    async fn connect_once(&mut self, stop: &CancellationToken) -> Result<ConnectionEnd, ConnectionError> {
+    async fn connect_once(
+        &mut self,
+        stop: &CancellationToken,
+        log: &mut ConnectionLog,
+    ) -> Result<ConnectionEnd, ConnectionError> {
         let config = self.config;
         self.was_paired = false;
         let token = config.token.as_ref().map(Secret::hidden);
@@ -159,7 +163,7 @@ impl Session for Client<'_> {
         if !self.is_over {
             info!("connected; joining tournament {}", config.tournament);
         }
-        session::connected();
+        log.connected();
         let link = self.link.insert(Link::new(reader, writer));
         let connection = Connection::new(
             config,

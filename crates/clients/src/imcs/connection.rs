@@ -13,10 +13,7 @@ use zeitnot_wire::{
 };
 
 use super::config::Config;
-use crate::{
-    link::{Link, LinkError, LinkEvent},
-    session,
-};
+use crate::link::{Link, LinkError, LinkEvent};
 
 /// Entries of a list that are kept.
 const MAX_ENTRIES: usize = 1000;
@@ -89,7 +86,6 @@ impl<'a> Connection<'a> {
             other => return Err(unexpected("a greeting", other)),
         }
         connection.log_in().await?;
-        session::connected();
         Ok(connection)
     }
 

@@ -15,7 +15,7 @@ use crate::{
     findings::Findings,
     orders::{Order, OrderError, OrderKind, OrderQueue},
     protocol::{Protocol, ProtocolError, Shutdown},
-    session::{self, ConnectionEnd, Session},
+    session::{self, ConnectionEnd, ConnectionLog, Session},
 };
 
 mod blocked;
@@ -122,9 +122,13 @@ struct Client<'a> {
 impl Session for Client<'_> {
     type Error = ConnectionError;
 
-    async fn connect_once(&mut self, stop: &CancellationToken) -> Result<ConnectionEnd, ConnectionError> {
+    async fn connect_once(
+        &mut self,
+        stop: &CancellationToken,
+        log: &mut ConnectionLog,
+    ) -> Result<ConnectionEnd, ConnectionError> {
         let Client { config, lobby, dead_offers, blocked, lost_game, .. } = self;
-        let end = seek::connect_once(config, lobby, stop, dead_offers, blocked, lost_game).await?;
+        let end = seek::connect_once(config, lobby, stop, log, dead_offers, blocked, lost_game).await?;
         if end == ConnectionEnd::Completed {
             self.played += 1;
             if self.config.games.is_some_and(|games| games.get() == self.played) {

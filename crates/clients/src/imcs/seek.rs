@@ -18,7 +18,10 @@ use super::{
     connection::{Connection, ConnectionError, opponent_in, unexpected},
     game::{Game, LostGame, Start},
 };
-use crate::{session::ConnectionEnd, wait::or_never};
+use crate::{
+    session::{ConnectionEnd, ConnectionLog},
+    wait::or_never,
+};
 
 /// Dead offers that are remembered.
 const MAX_DEAD_OFFERS: usize = 64;
@@ -41,6 +44,7 @@ pub(super) async fn connect_once(
     config: &Config,
     lobby: &Lobby,
     stop: &CancellationToken,
+    log: &mut ConnectionLog,
     dead_offers: &mut DeadOffers,
     blocked: &BlockedPlayers,
     lost_game: &mut Option<LostGame>,
@@ -53,6 +57,7 @@ pub(super) async fn connect_once(
             None => return Ok(ConnectionEnd::Stopped),
         },
     };
+    log.connected();
     let mut seeker = Seeker { config, stop, dead_offers, blocked, lost_game, connection };
     let Some(start) = seeker.seek().await? else {
         seeker.connection.quit().await;

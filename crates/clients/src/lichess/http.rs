@@ -22,6 +22,7 @@ use zeitnot_wire::{
 use super::{
     advice,
     connections::{ClientSettings, Connections, Pool},
+    failures::Failures,
     game_clocks::GameClocks,
     keep_alive::KeepAlive,
     playing::{MAX_LISTED, PlayingList},
@@ -35,7 +36,7 @@ const MAX_REPLY_BYTES: usize = 1 << 20;
 /// A waiting time of the server is kept if it is at most this part of our clock.
 const MAX_WAIT_PART: u32 = 4;
 /// Log subject of most failures.
-pub(crate) const FAILURES: &str = "failures of the network or the server";
+const FAILURES: &str = "failures of the network or the server";
 
 /// A request without the expected reply.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +48,7 @@ pub enum HttpError {
     #[error("not found")]
     NotFound,
     /// Status 429.
-    #[error("too many requests ({what}); waiting {:.0} s", .wait.as_secs_f64())]
+    #[error("too many requests ({what})")]
     Limited {
         /// The key of the limit, or the server's message.
         what: String,
@@ -129,6 +130,7 @@ struct Inner {
     timeouts: Timeouts,
     limits: RateLimits,
     log: LogThrottle,
+    failures: Failures,
     clocks: GameClocks,
     keep_alive: KeepAlive,
     playing: PlayingList,
@@ -157,6 +159,7 @@ impl Http {
             timeouts: timeouts.clone(),
             limits: RateLimits::default(),
             log: LogThrottle::default(),
+            failures: Failures::default(),
             clocks: GameClocks::default(),
             keep_alive: KeepAlive::default(),
             playing: PlayingList::default(),
@@ -202,14 +205,29 @@ impl Http {
         self.0.unauthorized.notified().await;
     }
 
-    /// Logs a transient failure, throttled. The account reports a token that is refused.
+    /// Logs a transient failure, throttled, unless it belongs to an outage that is reported. The account reports a token
+    /// that is refused.
     pub(crate) fn warn_failure(&self, error: &HttpError, message: fmt::Arguments<'_>) {
         let subject = match error {
             HttpError::Unauthorized => return debug!("{message}"),
             HttpError::Limited { .. } => "requests beyond the server's limits",
             _ => FAILURES,
         };
-        self.log().warn(subject, message);
+        if !self.failures().are_news(now()) {
+            return debug!("{message}");
+        }
+        if self.log().warn(subject, message) && subject == FAILURES {
+            self.failures().reported(now());
+        }
+    }
+
+    pub(crate) fn failures(&self) -> &Failures {
+        &self.0.failures
+    }
+
+    /// Returns for how long no request of this kind is sent, as the server limits them.
+    pub(crate) fn limited_for(&self, kind: RequestKind) -> Duration {
+        self.0.limits.closed_for(kind)
     }
 
     pub(crate) async fn get<M: Message>(&self, kind: RequestKind, path: &str) -> Result<M, HttpError> {

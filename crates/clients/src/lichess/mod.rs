@@ -6,7 +6,7 @@
 //! - `teams`: teams and tournaments to join
 //! - `chat`, `records`: messages and PGN files, written aside from the games
 //!
-//! They share one HTTP client (`http`, with `connections`, `rate_limits` and a `LogThrottle`) and streams that
+//! They share one HTTP client (`http`, with `connections`, `rate_limits`, `failures` and a `LogThrottle`) and streams that
 //! reconnect (`stream`, with `keep_alive`); `game_clocks` bounds their delays, and `playing` tells which games run.
 
 use std::{num::NonZeroU32, time::Duration};
@@ -23,6 +23,7 @@ mod challenges;
 mod chat;
 mod config;
 mod connections;
+mod failures;
 mod game;
 mod game_clocks;
 mod http;

@@ -117,6 +117,12 @@ impl RateLimits {
         self.states()[kind as usize].try_acquire(kind)
     }
 
+    /// Returns for how long the server takes no requests of a kind.
+    pub(crate) fn closed_for(&self, kind: RequestKind) -> Duration {
+        let until = self.states()[kind as usize].closed_until;
+        until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()))
+    }
+
     /// Returns whether most requests of a kind that the server limits are used up.
     pub(crate) fn is_scarce(&self, kind: RequestKind) -> bool {
         let used = self.states()[kind as usize].sent.count(WINDOW, Instant::now().into_std());

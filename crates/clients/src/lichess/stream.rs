@@ -14,6 +14,7 @@ use tokio_util::{
     task::AbortOnDropHandle,
 };
 use tracing::{Instrument, debug};
+use zeitnot_net::OutageNews;
 use zeitnot_wire::{
     Message,
     lichess::{GameId, GameMessage, line},
@@ -21,13 +22,14 @@ use zeitnot_wire::{
 
 use super::{
     connections::Pool,
-    http::{FAILURES, Http, HttpError},
+    http::{Http, HttpError},
     playing::Listing,
     rate_limits::RequestKind,
 };
 use crate::{
     Shutdown,
-    session::{self, ConnectionEnd, Session},
+    session::{self, ConnectionEnd, ConnectionLog, Session},
+    wait::now,
 };
 
 /// Longer lines are skipped.
@@ -174,8 +176,7 @@ impl<M: Message + Send + 'static> Stream<M> {
     fn follow(http: Http, game: Option<GameId>, path: String) -> Stream<M> {
         let (outbox, inbox) = mpsc::channel(INBOX);
         let reconnect = http.timeouts().reconnect.clone();
-        let mut follower =
-            Follower { http, game, path, outbox, notice: None, opened: None, told: false, refusals: 0 };
+        let mut follower = Follower { http, game, path, outbox, opened: None, told: false, refusals: 0 };
         let task = async move {
             // The follower tells its end itself, and is stopped by dropping the task.
             let _ = session::run(&mut follower, &reconnect, &Shutdown::default()).await;
@@ -197,8 +198,6 @@ struct Follower<M> {
     game: Option<GameId>,
     path: String,
     outbox: mpsc::Sender<StreamEvent<M>>,
-    /// Logged once the stream is open again; if that fails, the failure says more.
-    notice: Option<String>,
     /// Last opening, and whether a message came since.
     opened: Option<TokioInstant>,
     told: bool,
@@ -217,9 +216,13 @@ enum Disconnect {
 impl<M: Message + Send> Session for Follower<M> {
     type Error = Disconnect;
 
-    async fn connect_once(&mut self, _: &CancellationToken) -> Result<ConnectionEnd, Disconnect> {
+    async fn connect_once(
+        &mut self,
+        _: &CancellationToken,
+        log: &mut ConnectionLog,
+    ) -> Result<ConnectionEnd, Disconnect> {
         self.told = false;
-        match self.follow_once().await {
+        match self.follow_once(log).await {
             Err(Disconnect::Http(error)) if self.is_final(&error).await => {
                 let _ = self.outbox.send(StreamEvent::Closed(error)).await;
                 Ok(ConnectionEnd::Stopped)
@@ -243,35 +246,40 @@ impl<M: Message + Send> Session for Follower<M> {
         }
     }
 
-    fn report(&mut self, disconnect: &Disconnect, delay: Duration) {
-        let path = &self.path;
-        let message = format_args!("{path}: {disconnect}; reconnecting in {:.1} s", delay.as_secs_f64());
-        self.notice = None;
+    /// The account is out of reach without its event stream. Streams of games close when games end, and proxies may
+    /// close them at any time.
+    fn report(&mut self, disconnect: &Disconnect, delay: Duration, news: Option<OutageNews>) {
+        // After a 429 the stream is not opened before the limit ends.
+        let delay = delay.max(self.http.limited_for(self.kind()));
+        let what = format_args!("{}: {disconnect}", self.path);
         match (disconnect, self.game) {
-            // Streams of games close when games end, and proxies may close them at any time.
-            (Disconnect::Eof, Some(_)) => debug!("{message}"),
-            (Disconnect::Eof, None) => self.notice = Some(format!("{path}: {disconnect}; reconnected")),
-            (Disconnect::Http(error), game) => {
+            (Disconnect::Http(error), Some(_)) => {
+                let message = format_args!("{what}; reconnecting in {:.1} s", delay.as_secs_f64());
                 self.http.warn_failure(error, message);
-                if game.is_none() {
-                    debug!(target: session::LOST, "{message}");
-                }
+            }
+            (Disconnect::Eof, Some(_)) => debug!("{what}; reconnecting in {:.1} s", delay.as_secs_f64()),
+            (_, None) => {
+                let news = self.http.failures().events_lost(news, now());
+                // The account reports a token that is refused.
+                let news = news.filter(|_| !matches!(disconnect, Disconnect::Http(HttpError::Unauthorized)));
+                session::report_lost(&what, delay, news);
             }
         }
     }
 }
 
 impl<M: Message> Follower<M> {
+    fn kind(&self) -> RequestKind {
+        if self.game.is_some() { RequestKind::GameStream } else { RequestKind::EventStream }
+    }
+
     /// One connection, to its end. `Ok`: nobody listens any more.
-    async fn follow_once(&mut self) -> Result<(), Disconnect> {
-        let kind = if self.game.is_some() { RequestKind::GameStream } else { RequestKind::EventStream };
-        let mut lines = Lines::open(&self.http, kind, &self.path, None).await?;
+    async fn follow_once(&mut self, log: &mut ConnectionLog) -> Result<(), Disconnect> {
+        let mut lines = Lines::open(&self.http, self.kind(), &self.path, None).await?;
         (self.opened, self.refusals) = (Some(TokioInstant::now()), 0);
         if self.game.is_none() {
-            session::connected();
-        }
-        if let Some(notice) = self.notice.take() {
-            self.http.log().warn(FAILURES, format_args!("{notice}"));
+            self.http.failures().events_opened();
+            log.connected();
         }
         let mut event = StreamEvent::Opened;
         while self.outbox.send(event).await.is_ok() {

@@ -29,7 +29,7 @@ use super::{
     socket::Socket,
 };
 use crate::{
-    session,
+    session::ConnectionLog,
     skipped::Skipped,
     wait::{now, until},
 };
@@ -130,10 +130,11 @@ impl<'a> Game<'a> {
         mut self,
         lobby: &Lobby,
         stop: &CancellationToken,
+        log: &mut ConnectionLog,
     ) -> Result<Option<GameEnd>, GameError> {
         let Some(seated) = stop.run_until_cancelled(self.take_seat()).await else { return Ok(None) };
         let mut color = seated?;
-        session::connected();
+        log.connected();
         loop {
             info!("seated as {color}; waiting for the game to begin");
             let Some(begun) = stop.run_until_cancelled(self.wait_for_start()).await else { return Ok(None) };

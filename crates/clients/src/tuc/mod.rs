@@ -4,18 +4,18 @@
 //! nothing comes, `local_server` notices the end of a server on this machine. Datagrams get lost, and the protocol has no way to ask again: losses are made good where possible;
 //! otherwise the game is left with a warning.
 
-use std::{num::NonZeroU32, time::Duration};
+use std::num::NonZeroU32;
 
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, debug, info, info_span, warn};
+use tracing::{Instrument, info, info_span};
 use zeitnot_seat::Lobby;
 
 use crate::{
     findings::Findings,
     orders::{OrderKind, OrderQueue},
     protocol::{Protocol, ProtocolError, Shutdown},
-    session::{self, ConnectionEnd, LOST, Session},
+    session::{self, ConnectionEnd, ConnectionLog, Session},
 };
 
 mod config;
@@ -26,7 +26,6 @@ mod socket;
 
 pub use config::{Config, Name, Timeouts};
 use game::{Game, GameError};
-use silence::Silence;
 use socket::Socket;
 
 /// Protocol of the course server of the Technical University of Crete.
@@ -64,7 +63,7 @@ impl Protocol for TucChess {
         shutdown: Shutdown,
     ) -> Result<(), ProtocolError> {
         let span = info_span!("tuc", server = %config.address, player = %config.player);
-        let mut client = Client { config: &config, lobby, remaining: config.games.get(), no_server: None };
+        let mut client = Client { config: &config, lobby, remaining: config.games.get() };
         session::run(&mut client, &config.timeouts.reconnect, &shutdown).instrument(span).await
     }
 }
@@ -73,20 +72,21 @@ struct Client<'a> {
     config: &'a Config,
     lobby: Lobby,
     remaining: u32,
-    /// Time since an attempt found no server, which was reported.
-    no_server: Option<Silence>,
 }
 
 impl Session for Client<'_> {
     type Error = GameError;
 
-    async fn connect_once(&mut self, stop: &CancellationToken) -> Result<ConnectionEnd, GameError> {
+    async fn connect_once(
+        &mut self,
+        stop: &CancellationToken,
+        log: &mut ConnectionLog,
+    ) -> Result<ConnectionEnd, GameError> {
         let socket = Socket::open(&self.config.address).await?;
-        let Some(result) = Game::new(self.config, socket).run(&self.lobby, stop).await? else {
+        let Some(result) = Game::new(self.config, socket).run(&self.lobby, stop, log).await? else {
             return Ok(ConnectionEnd::Stopped);
         };
         self.remaining -= 1;
-        self.no_server = None;
         info!("{result}; {} more to play", self.remaining);
         if self.remaining == 0 {
             return Ok(ConnectionEnd::Stopped);
@@ -94,24 +94,5 @@ impl Session for Client<'_> {
         // A server that ends with its game would take our name, and give no seat.
         stop.run_until_cancelled(sleep(self.config.timeouts.between_games)).await;
         Ok(ConnectionEnd::Completed)
-    }
-
-    /// Reports a missing server at growing intervals, not with every attempt until it is started.
-    fn report(&mut self, error: &GameError, delay: Duration) {
-        let delay = delay.as_secs_f64();
-        match (error, &mut self.no_server) {
-            (GameError::NoServer(_), Some(silence)) => match silence.report() {
-                Some(seconds) => warn!("still no server after {seconds} s; trying until one answers"),
-                None => debug!(target: LOST, "{error}; reconnecting in {delay:.1} s"),
-            },
-            (GameError::NoServer(_), no_server @ None) => {
-                *no_server = Some(Silence::new());
-                warn!(target: LOST, "{error}; reconnecting in {delay:.1} s");
-            }
-            (_, no_server) => {
-                *no_server = None;
-                warn!(target: LOST, "{error}; reconnecting in {delay:.1} s");
-            }
-        }
     }
 }

@@ -36,7 +36,7 @@ impl Status {
         self.is_up.store(true, Relaxed);
         self.refuses = false;
         match news {
-            Some(OutageNews::Ends) => info!("shared cache {}: connected again", self.server),
+            Some(OutageNews::Ends(_)) => info!("shared cache {}: connected again", self.server),
             _ => debug!("shared cache {}: connected", self.server),
         }
     }

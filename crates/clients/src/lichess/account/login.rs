@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeSet,
     sync::{Mutex, PoisonError},
-    time::Instant,
 };
 
 use backon::Retryable;
@@ -11,7 +10,10 @@ use tracing::debug;
 use zeitnot_net::http::BaseUrl;
 use zeitnot_wire::lichess::{Token, User, UserId};
 
-use crate::lichess::{Config, Http, HttpError, RequestKind};
+use crate::{
+    lichess::{Config, Http, HttpError, RequestKind},
+    session::{self, ConnectionLog},
+};
 
 /// Refusals in a row until the token is given up. One may come from a proxy.
 const MAX_REFUSALS: u32 = 3;
@@ -19,13 +21,14 @@ const MAX_REFUSALS: u32 = 3;
 /// Looks up the account of a token, as often as it takes.
 pub(crate) async fn identify(config: &Config, token: &Token) -> Result<User, HttpError> {
     let http = &Http::new(&config.url, token, None, &config.timeouts)?;
-    let report = |error: &HttpError, _| {
-        http.log().summarise(Instant::now());
+    let mut log = ConnectionLog::default();
+    let report = |error: &HttpError, delay| {
         if matches!(error, HttpError::Unauthorized | HttpError::Refused { .. }) {
             return debug!("{error}; asking again");
         }
-        let advice = "trying again (is the server running, and its address right?)";
-        http.warn_failure(error, format_args!("{error}; {advice}"));
+        let news = log.failed(error, false);
+        let error = format_args!("{error} (is the server running, and its address right?)");
+        session::report_lost(&error, delay, news);
     };
     let mut refusals = 0;
     let may_succeed = |error: &HttpError| {
@@ -33,11 +36,13 @@ pub(crate) async fn identify(config: &Config, token: &Token) -> Result<User, Htt
         refusals = if is_refusal { refusals + 1 } else { 0 };
         refusals < MAX_REFUSALS
     };
-    (|| http.get(RequestKind::Lookup, "api/account"))
+    let user = (|| http.get(RequestKind::Lookup, "api/account"))
         .retry(config.timeouts.reconnect.delays())
         .when(may_succeed)
         .notify(report)
-        .await
+        .await?;
+    log.connected();
+    Ok(user)
 }
 
 /// Accounts in use. Two sessions of one account would end each other's event stream forever.

@@ -11,7 +11,9 @@ use super::{
     capacity::RunningGames,
     queue::{ChallengeQueue, Verdict},
 };
-use crate::lichess::{Background, BotLimit, Http, HttpError, RequestKind, Tasks};
+use crate::lichess::{
+    Background, BotLimit, Http, HttpError, RequestKind, Tasks, matchmaking::outgoing::terms,
+};
 
 /// Requests that may run in the background; beyond that, challenges are left to expire.
 const MAX_DECLINES: usize = 256;
@@ -73,7 +75,8 @@ impl IncomingChallenges {
     pub(crate) fn accept(&mut self, challenge: Challenge, ours: Option<ChallengeId>) {
         let id = challenge.id;
         self.report(&challenge, None);
-        info!("accepting {}'s challenge {id}: {}", name(&challenge), challenge.time_control);
+        let terms = terms(&challenge.variant.key, &challenge.time_control, challenge.rated);
+        info!("accepting {}'s challenge {id}: {terms}", name(&challenge));
         let http = self.http.clone();
         self.accepting.spawn(async move {
             if let Some(ours) = ours {

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 use tracing::{debug, info, warn};
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_seat::{GameDetails, GameInfo, Opponent};
-use zeitnot_wire::lichess::{GameFull, GameMessage, Player, UserId};
+use zeitnot_wire::lichess::{GameFull, GameMessage, Player, TimeControl, UserId};
 
 use super::{
     context::{GameContext, GameEnd},
@@ -14,7 +14,7 @@ use super::{
     result,
     tracker::MoveTracker,
 };
-use crate::lichess::{Stream, StreamEvent};
+use crate::lichess::{Stream, StreamEvent, matchmaking::outgoing::terms};
 
 /// A game that can be played.
 #[derive(Debug)]
@@ -67,8 +67,21 @@ pub(crate) async fn start(
             correspondence: full.clock.is_none(),
         },
     };
-    info!("{} against {}", info.names[Color::White], info.names[Color::Black]);
+    info!("{}", announce(&full, color, &context.http.base().join(&full.id.to_string())));
     Ok(StartedGame { full, read_at, info, tracker })
+}
+
+/// Returns the line of the log for a game in which we have this colour.
+fn announce(full: &GameFull, color: Color, url: &str) -> String {
+    let opponent = full.players()[!color];
+    let title = opponent.title.as_ref().map_or_else(String::new, |title| format!("{title} "));
+    let rating = opponent.rating.map_or_else(String::new, |rating| {
+        format!(" ({rating}{})", if opponent.provisional { "?" } else { "" })
+    });
+    let days = full.days_per_turn.map(|days| TimeControl::Correspondence { days });
+    let time = full.clock.map(TimeControl::Clock).or(days).unwrap_or(TimeControl::Unlimited);
+    let terms = terms(&full.variant.key, &time, full.rated);
+    format!("playing {color} against {title}{}{rating}: {terms}: {url}", name(opponent))
 }
 
 /// A correspondence game may have ended while it was suspended; it is recorded now.
@@ -114,5 +127,34 @@ fn name(player: &Player) -> String {
         (Some(level), _) => format!("Stockfish level {level}"),
         (None, "") => player.id.as_ref().map_or_else(|| "anonymous".to_owned(), UserId::to_string),
         (None, name) => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::super::records::record::tests::full, *};
+
+    #[test]
+    fn a_game_is_announced_with_all_that_it_is() {
+        let mut game = full("Bob", "");
+        let url = "https://lichess.org/abcdefgh";
+        let line = announce(&game, Color::Black, url);
+        assert_eq!(
+            line,
+            "playing black against Bob (1500): standard 3+2, rated: https://lichess.org/abcdefgh"
+        );
+        (game.clock, game.days_per_turn, game.rated) = (None, Some(3), false);
+        (game.black.rating, game.black.provisional) = (Some(1840), true);
+        let line = announce(&game, Color::White, url);
+        assert!(
+            line.starts_with("playing white against BOT Zeitnot (1840?): standard 3 days, casual: "),
+            "{line}"
+        );
+        (game.days_per_turn, game.black.ai_level) = (None, Some(8));
+        let line = announce(&game, Color::White, url);
+        assert!(
+            line.contains("against BOT Stockfish level 8 (1840?): standard unlimited, casual: "),
+            "{line}"
+        );
     }
 }
