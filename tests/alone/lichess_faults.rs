@@ -223,10 +223,7 @@ async fn a_token_revoked_amid_the_games_ends_the_program_with_one_line() {
     assert_eq!(games.alice.text("DELETE", "/api/token", "", "").await.0, 204);
     let (code, told) = program.ends().await;
     assert_eq!(code, Some(1), "{told:#?}");
-    // With the token the event stream ends, too.
-    let is_expected =
-        |line: &&String| line.contains(" INFO ") || line.contains("the server closed the stream");
-    let last: Vec<_> = told.iter().filter(|line| !is_expected(line)).collect();
+    let last: Vec<_> = told.iter().filter(|line| !line.contains(" INFO ")).collect();
     let [error] = last[..] else { panic!("{told:#?}") };
     assert!(error.starts_with("error: ") && error.contains("the token is not accepted"), "{error}");
     assert!(error.contains("make a new one with the scope bot:play"), "{error}");

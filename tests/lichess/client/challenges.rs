@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::support::{
     lichess_client::{CLOCK, ID, THEM, challenge, full, online, over, start},
@@ -32,6 +32,20 @@ impl Server {
         self.accepts(id).await.ok();
         self.begin_as(id, &full(false, "")).await
     }
+}
+
+#[test(start_paused = true)]
+async fn a_wait_that_the_server_asks_for_is_kept() {
+    const WAIT: Duration = Duration::from_secs(120);
+    let (mut server, client) = online("").await;
+    server.tell(&challenge("aaaaaaaa", CLOCK));
+    server.accepts("aaaaaaaa").await.limit(WAIT);
+    let since = Instant::now();
+    sleep(QUIET).await;
+    server.tell(&challenge("bbbbbbbb", CLOCK));
+    server.accepts("bbbbbbbb").await;
+    assert!(since.elapsed() >= WAIT, "{:?}", since.elapsed());
+    client.ends_now().await;
 }
 
 #[test(start_paused = true)]

@@ -1,6 +1,8 @@
 //! Lichess client on its own initiative: challenges to bots, tournaments, teams, and being shown online.
 
-use tokio::time::sleep;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
 use zeitnot_engine::Kind;
 
 use crate::support::{
@@ -65,6 +67,21 @@ async fn an_idle_bot_challenges_a_bot_of_its_strength_and_plays() {
     server.hears_nothing().await;
     let game = server.begin(&full(false, "")).await;
     server.hears_nothing().await;
+    game.line(&over(""));
+    client.ends().await;
+}
+
+/// The time of idleness passes by the clock that tests pause, which nobody can set.
+#[test(start_paused = true)]
+async fn our_accepted_challenge_is_played_though_its_start_is_not_told() {
+    let (mut server, client) = among(&["bob"], &format!("games = 1\n{}", EAGER.replace("50ms", "10m"))).await;
+    let (_, post) = server.challenges(&["bob"]).await;
+    server.lists([format!(r#"{{"gameId":"{ID}","color":"black"}}"#)]);
+    post.answer(200, &format!("{}\n{{\"done\":\"accepted\"}}\n", created("bob")));
+    let accepted = Instant::now();
+    let game = server.game().await;
+    assert!(accepted.elapsed() <= Duration::from_secs(5), "{:?}", accepted.elapsed());
+    game.line(&full(false, ""));
     game.line(&over(""));
     client.ends().await;
 }

@@ -1,7 +1,7 @@
 //! Lichess client at bad moments: games that begin in a burst or without an event, moves missed while a stream was
 //! closed, answers that hang.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use tokio::time::{Instant, sleep};
 
@@ -115,6 +115,21 @@ async fn an_answer_that_hangs_holds_up_neither_its_move_nor_another_game() {
     games[0].line(&over(&again));
     client.ends().await;
     drop(unanswered);
+}
+
+#[test(start_paused = true)]
+async fn a_game_whose_start_is_not_told_begins_within_five_seconds() {
+    let (mut server, client) = online("games = 1").await;
+    sleep(QUIET).await;
+    server.tell(&challenge(ID, CLOCK));
+    let post = server.hear_challenge(ID, "accept").await;
+    server.lists([listed(ID)]);
+    post.ok();
+    let accepted = Instant::now();
+    let game = server.game().await;
+    assert!(accepted.elapsed() <= Duration::from_secs(5), "{:?}", accepted.elapsed());
+    game.line(&full(true, ""));
+    finish(server, client, game, "").await;
 }
 
 #[test(start_paused = true)]

@@ -35,6 +35,8 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const MAX_REPLY_BYTES: usize = 1 << 20;
 /// A waiting time of the server is kept if it is at most this part of our clock.
 const MAX_WAIT_PART: u32 = 4;
+/// Longest time without requests of a kind, whatever the server asks for. Its own windows are not longer.
+const MAX_PAUSE: Duration = Duration::from_secs(600);
 /// Log subject of most failures.
 const FAILURES: &str = "failures of the network or the server";
 
@@ -354,7 +356,7 @@ impl Http {
                 Some(left) if permit.kind() == RequestKind::GameStream => wait_in_game(*wait, *is_told, left),
                 _ => *wait,
             };
-            permit.close(self.timeouts().rate_limited.min(wait));
+            permit.close(wait.min(MAX_PAUSE));
         }
     }
 

@@ -36,6 +36,7 @@ mod records;
 mod stream;
 mod tasks;
 mod teams;
+mod terms;
 mod timeouts;
 mod token;
 

@@ -146,9 +146,10 @@ impl Permit<'_> {
         }
     }
 
-    /// Holds back further requests of this kind after a 429.
+    /// Holds back further requests of this kind after a 429. A longer wait that was told before stands.
     pub(crate) fn close(&self, wait: Duration) {
-        self.limits.states()[self.kind as usize].closed_until = Some(Instant::now() + wait);
+        let state = &mut self.limits.states()[self.kind as usize];
+        state.closed_until = state.closed_until.max(Some(Instant::now() + wait));
     }
 }
 
@@ -170,6 +171,19 @@ mod tests {
         limits.acquire(RequestKind::Move).await;
         assert!(began.elapsed() < Duration::from_secs(1));
         limits.acquire(RequestKind::Chat).await;
+        assert!(began.elapsed() >= MINUTE);
+    }
+
+    #[test(start_paused = true)]
+    async fn a_longer_wait_is_not_overwritten_by_a_shorter_one() {
+        let limits = RateLimits::default();
+        let (first, second) =
+            (limits.acquire(RequestKind::Game).await, limits.acquire(RequestKind::Game).await);
+        let began = Instant::now();
+        first.close(MINUTE);
+        second.close(MINUTE / 10);
+        assert_eq!(limits.closed_for(RequestKind::Game), MINUTE);
+        limits.acquire(RequestKind::Game).await;
         assert!(began.elapsed() >= MINUTE);
     }
 

@@ -1,6 +1,9 @@
 //! NDJSON streams: read line by line, watched for silence, and opened again when they end.
 
-use std::time::{Duration, Instant};
+use std::{
+    mem,
+    time::{Duration, Instant},
+};
 
 use reqwest::Response;
 use tokio::{
@@ -13,7 +16,7 @@ use tokio_util::{
     sync::CancellationToken,
     task::AbortOnDropHandle,
 };
-use tracing::{Instrument, debug};
+use tracing::{Instrument, debug, warn};
 use zeitnot_net::OutageNews;
 use zeitnot_wire::{
     Message,
@@ -176,7 +179,8 @@ impl<M: Message + Send + 'static> Stream<M> {
     fn follow(http: Http, game: Option<GameId>, path: String) -> Stream<M> {
         let (outbox, inbox) = mpsc::channel(INBOX);
         let reconnect = http.timeouts().reconnect.clone();
-        let mut follower = Follower { http, game, path, outbox, opened: None, told: false, refusals: 0 };
+        let mut follower =
+            Follower { http, game, path, outbox, is_closed: false, opened: None, told: false, refusals: 0 };
         let task = async move {
             // The follower tells its end itself, and is stopped by dropping the task.
             let _ = session::run(&mut follower, &reconnect, &Shutdown::default()).await;
@@ -198,6 +202,8 @@ struct Follower<M> {
     game: Option<GameId>,
     path: String,
     outbox: mpsc::Sender<StreamEvent<M>>,
+    /// The server closed the event stream, which is not reported yet.
+    is_closed: bool,
     /// Last opening, and whether a message came since.
     opened: Option<TokioInstant>,
     told: bool,
@@ -251,6 +257,7 @@ impl<M: Message + Send> Session for Follower<M> {
     fn report(&mut self, disconnect: &Disconnect, delay: Duration, news: Option<OutageNews>) {
         // After a 429 the stream is not opened before the limit ends.
         let delay = delay.max(self.http.limited_for(self.kind()));
+        let news = if self.game.is_some() { news } else { self.events_lost(disconnect, news) };
         let what = format_args!("{}: {disconnect}", self.path);
         match (disconnect, self.game) {
             (Disconnect::Http(error), Some(_)) => {
@@ -258,12 +265,7 @@ impl<M: Message + Send> Session for Follower<M> {
                 self.http.warn_failure(error, message);
             }
             (Disconnect::Eof, Some(_)) => debug!("{what}; reconnecting in {:.1} s", delay.as_secs_f64()),
-            (_, None) => {
-                let news = self.http.failures().events_lost(news, now());
-                // The account reports a token that is refused.
-                let news = news.filter(|_| !matches!(disconnect, Disconnect::Http(HttpError::Unauthorized)));
-                session::report_lost(&what, delay, news);
-            }
+            (_, None) => session::report_lost(&what, delay, news),
         }
     }
 }
@@ -273,12 +275,31 @@ impl<M: Message> Follower<M> {
         if self.game.is_some() { RequestKind::GameStream } else { RequestKind::EventStream }
     }
 
+    /// Notes that the event stream is lost. Returns what is to be reported of that now.
+    fn events_lost(&mut self, disconnect: &Disconnect, news: Option<OutageNews>) -> Option<OutageNews> {
+        let news = self.http.failures().events_lost(news, now());
+        match disconnect {
+            // The account reports a token that is refused.
+            Disconnect::Http(HttpError::Unauthorized) => None,
+            // If the next attempt fails, that tells the reason.
+            Disconnect::Eof if news == Some(OutageNews::Begins) => {
+                self.is_closed = true;
+                None
+            }
+            _ if mem::take(&mut self.is_closed) => news.or(Some(OutageNews::Begins)),
+            _ => news,
+        }
+    }
+
     /// One connection, to its end. `Ok`: nobody listens any more.
     async fn follow_once(&mut self, log: &mut ConnectionLog) -> Result<(), Disconnect> {
         let mut lines = Lines::open(&self.http, self.kind(), &self.path, None).await?;
         (self.opened, self.refusals) = (Some(TokioInstant::now()), 0);
         if self.game.is_none() {
             self.http.failures().events_opened();
+            if mem::take(&mut self.is_closed) {
+                warn!("{}: {}", self.path, Disconnect::Eof);
+            }
             log.connected();
         }
         let mut event = StreamEvent::Opened;

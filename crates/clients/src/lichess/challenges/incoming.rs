@@ -11,9 +11,7 @@ use super::{
     capacity::RunningGames,
     queue::{ChallengeQueue, Verdict},
 };
-use crate::lichess::{
-    Background, BotLimit, Http, HttpError, RequestKind, Tasks, matchmaking::outgoing::terms,
-};
+use crate::lichess::{Background, BotLimit, Http, HttpError, RequestKind, Tasks, terms::terms};
 
 /// Requests that may run in the background; beyond that, challenges are left to expire.
 const MAX_DECLINES: usize = 256;

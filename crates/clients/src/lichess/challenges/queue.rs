@@ -55,7 +55,8 @@ impl ChallengeQueue {
     }
 
     pub(crate) fn pause_bots(&mut self, until: Instant) {
-        self.no_bots_until = Some(until);
+        // A longer wait that was told before stands.
+        self.no_bots_until = self.no_bots_until.max(Some(until));
     }
 
     /// Judges a challenge to us. The same challenge may come again. [`Verdict::Accept`] counts as accepted.
@@ -367,7 +368,8 @@ mod tests {
             LATER
         );
         queue.pause_bots(now + hour);
-        assert_eq!(queue.judge(&from(3, "x", "BOT", 1500), NONE, nobody, now), LATER);
+        queue.pause_bots(now + hour / 2);
+        assert_eq!(queue.judge(&from(3, "x", "BOT", 1500), NONE, nobody, now + hour / 2), LATER);
         assert_eq!(queue.judge(&from(4, "x", "BOT", 1500), NONE, nobody, now + hour), Verdict::Accept);
     }
 

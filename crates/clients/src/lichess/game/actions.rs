@@ -11,8 +11,10 @@ use crate::{
     lichess::{Http, HttpError, RequestKind, Tasks},
 };
 
-/// Attempts at one request, and the delays between them.
+/// Attempts at one request that may be given up, and the delays between them.
 const ATTEMPTS: usize = 5;
+/// Attempts at a resignation, in the course of an hour.
+const RESIGNATIONS: usize = 250;
 const DELAYS: Reconnect = Reconnect {
     min_delay: Duration::from_secs(1),
     max_delay: Duration::from_secs(16),
@@ -50,6 +52,11 @@ impl GameAction {
         self != GameAction::AcceptTakeback
     }
 
+    /// A resignation is repeated until it is answered, as nobody makes a move in its place, or the clock has long run out.
+    fn max_attempts(self) -> usize {
+        if self == GameAction::Resign { RESIGNATIONS } else { ATTEMPTS }
+    }
+
     pub(crate) fn is_claim(self) -> bool {
         matches!(self, GameAction::ClaimVictory | GameAction::ClaimDraw)
     }
@@ -59,7 +66,7 @@ impl GameAction {
 pub(crate) async fn perform(http: &Http, id: GameId, action: GameAction) -> Result<(), HttpError> {
     let path = &format!("api/bot/game/{id}/{}", action.path());
     (|| http.post(RequestKind::Game, path, None))
-        .retry(DELAYS.delays().take(ATTEMPTS - 1))
+        .retry(DELAYS.delays().take(action.max_attempts() - 1))
         .when(|error| action.is_idempotent() && error.is_transient())
         .notify(|error, delay| debug!("{path}: {error}; trying again in {:.0} s", delay.as_secs_f64()))
         .await

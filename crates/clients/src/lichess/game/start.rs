@@ -14,7 +14,7 @@ use super::{
     result,
     tracker::MoveTracker,
 };
-use crate::lichess::{Stream, StreamEvent, matchmaking::outgoing::terms};
+use crate::lichess::{Stream, StreamEvent, terms::terms};
 
 /// A game that can be played.
 #[derive(Debug)]

@@ -212,7 +212,7 @@ impl Matchmaker {
         };
         let proposal = choose(variations, random, me, online, may_play, has_correspondence_room);
         let Some(proposal) = proposal else {
-            self.not_before = now + self.config.challenge_timeout;
+            self.delay(self.config.challenge_timeout, now);
             return None;
         };
         self.sent(&proposal.opponent, Proposer::Matchmaker, now);
@@ -293,9 +293,14 @@ impl Matchmaker {
         }
     }
 
+    /// Returns whether this challenge of ours waits for an answer.
+    pub(crate) fn is_open(&self, id: ChallengeId) -> bool {
+        matches!(self.open, OpenChallenge::Created { id: open, .. } if open == id)
+    }
+
     /// A challenge of ours does not exist any more.
     pub(crate) fn gone(&mut self, id: ChallengeId, now: Duration) {
-        if matches!(self.open, OpenChallenge::Created { id: open, .. } if open == id) {
+        if self.is_open(id) {
             self.close(now);
         }
     }

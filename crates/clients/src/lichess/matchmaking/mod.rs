@@ -5,3 +5,4 @@ mod decline_history;
 mod matchmaker;
 pub(crate) mod outgoing;
 mod proposal;
+mod steady_clock;

@@ -3,7 +3,7 @@
 use std::{
     io,
     path::PathBuf,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use tokio::{
@@ -13,8 +13,7 @@ use tokio::{
 use tracing::{debug, info, warn};
 use zeitnot_seat::{ChallengeState, Lobby, OwnChallenge};
 use zeitnot_wire::lichess::{
-    Challenge, ChallengeEnd, ChallengeId, Form, GameEvent, Keepalive, NewChallenge, TimeControl, User,
-    UserId, VariantKey,
+    Challenge, ChallengeEnd, ChallengeId, Form, GameEvent, Keepalive, NewChallenge, User, UserId,
 };
 
 use super::{
@@ -22,15 +21,19 @@ use super::{
     decline_history::DeclineHistory,
     matchmaker::{Matchmaker, NotNow, Step},
     proposal::Proposal,
+    steady_clock::SteadyClock,
 };
-use crate::lichess::{
-    Background, BotLimit, Http, HttpError, Lines, RequestKind, Tasks,
-    challenges::{
-        capacity::RunningGames,
-        filter::Mode,
-        incoming::{cancel, cancel_path},
-        players::PlayerLists,
+use crate::{
+    lichess::{
+        Background, BotLimit, Http, HttpError, Lines, RequestKind, Tasks,
+        challenges::{
+            capacity::RunningGames,
+            incoming::{cancel, cancel_path},
+            players::PlayerLists,
+        },
+        terms::terms,
     },
+    wait::now,
 };
 
 /// Bounds of the time between two questions to the matchmaker while nothing happens.
@@ -67,6 +70,8 @@ pub(crate) struct Load {
 #[derive(Debug)]
 pub(crate) struct OutgoingChallenges {
     http: Http,
+    /// Clock of the matchmaker.
+    clock: SteadyClock,
     matchmaker: Matchmaker,
     players: PlayerLists,
     lobby: Lobby,
@@ -106,15 +111,17 @@ impl OutgoingChallenges {
                 }
             }
         }
-        let matchmaker = Matchmaker::new(config, history, fastrand::u64(..), since_1970());
+        let clock = SteadyClock::start();
+        let matchmaker = Matchmaker::new(config, history, fastrand::u64(..), clock.now());
         OutgoingChallenges {
             http,
+            clock,
             matchmaker: if is_automatic { matchmaker } else { matchmaker.by_order_only() },
             players,
             lobby,
             reported: None,
             file,
-            due: Instant::now(),
+            due: now(),
             is_looking_up: false,
             is_saving: false,
             requests: Tasks::default(),
@@ -124,7 +131,7 @@ impl OutgoingChallenges {
     /// Goes on by another configuration. The history stays in its file.
     pub(crate) fn reconfigure(&mut self, config: Option<Config>) {
         self.matchmaker.reconfigure(config);
-        self.due = Instant::now();
+        self.due = now();
     }
 
     pub(crate) fn update(&mut self, load: Load, background: &mut Background) {
@@ -149,19 +156,19 @@ impl OutgoingChallenges {
 
     /// Takes the matchmaker's next step. Returns a challenge to be cancelled.
     fn step(&mut self, load: Load) -> Option<ChallengeId> {
-        let now = since_1970();
-        self.due = Instant::now() + MAX_PERIOD;
-        let step = self.matchmaker.step(load.running.with_clock(), load.has_room, now);
+        let time = self.clock.now();
+        self.due = now() + MAX_PERIOD;
+        let step = self.matchmaker.step(load.running.with_clock(), load.has_room, time);
         self.settle(|| match load.has_room {
             true => "no answer in time".to_owned(),
             false => "withdrawn: another game took the slot".to_owned(),
         });
         match step {
             Step::Wait { until } => {
-                self.due = Instant::now() + until.saturating_sub(now).clamp(MIN_PERIOD, MAX_PERIOD);
+                self.due = now() + until.saturating_sub(time).clamp(MIN_PERIOD, MAX_PERIOD);
             }
             Step::Cancel(id) => {
-                self.due = Instant::now();
+                self.due = now();
                 return Some(id);
             }
             Step::LookUp if self.is_looking_up => {}
@@ -174,15 +181,21 @@ impl OutgoingChallenges {
         None
     }
 
+    /// Returns our challenge that a reply tells as accepted, unless its game has begun already.
+    pub(crate) fn newly_accepted(&self, reply: &Reply) -> Option<ChallengeId> {
+        let Reply::Ended(id, Some(ChallengeEnd::Accepted)) = reply else { return None };
+        self.matchmaker.is_open(*id).then_some(*id)
+    }
+
     /// Handles a reply. Returns the limit of games against bots if we have reached it.
     pub(crate) fn handle(&mut self, reply: Reply, load: Load) -> Option<BotLimit> {
-        let now = since_1970();
+        let time = self.clock.now();
         match reply {
             Reply::Online(Ok((me, online))) => {
                 self.is_looking_up = false;
-                if self.matchmaker.step(load.running.with_clock(), load.has_room, now) == Step::LookUp {
+                if self.matchmaker.step(load.running.with_clock(), load.has_room, time) == Step::LookUp {
                     let room = load.has_correspondence_room;
-                    match self.matchmaker.choose(&me, &online, &self.players, room, now) {
+                    match self.matchmaker.choose(&me, &online, &self.players, room, time) {
                         Some(proposal) => self.propose(proposal),
                         None => debug!("none of {} bots is suitable", online.len()),
                     }
@@ -190,7 +203,7 @@ impl OutgoingChallenges {
             }
             Reply::Online(Err(error)) => {
                 self.is_looking_up = false;
-                self.matchmaker.lookup_failed(now);
+                self.matchmaker.lookup_failed(time);
                 warn!("cannot look up opponents: {error}");
             }
             Reply::Created(opponent, created) if self.matchmaker.challenged() != Some(&opponent) => {
@@ -204,7 +217,7 @@ impl OutgoingChallenges {
                 }
             }
             Reply::Created(_, Ok((id, mut lines))) => {
-                self.matchmaker.created(id, now);
+                self.matchmaker.created(id, time);
                 if let Some(reported) = &mut self.reported {
                     reported.id = Some(id.to_string());
                     self.lobby.challenging(reported);
@@ -212,7 +225,7 @@ impl OutgoingChallenges {
                 self.requests.spawn(async move { Reply::Ended(id, wait_for_end(&mut lines).await) });
             }
             Reply::Created(_, Err(error)) => {
-                self.matchmaker.refused(&error, now);
+                self.matchmaker.refused(&error, time);
                 self.settle(|| match error {
                     HttpError::NotFound => "the server knows no such player".to_owned(),
                     _ => error.to_string(),
@@ -221,13 +234,13 @@ impl OutgoingChallenges {
                     Some(BotLimit::Theirs(_)) => {
                         info!("the opponent has reached its limit of games against bots")
                     }
-                    None => warn!("our challenge was not created: {error}"),
+                    None => warn!("our challenge was not created: {error}{}", pause(&error)),
                     ours => return ours,
                 }
             }
             Reply::Ended(id, Some(ChallengeEnd::Accepted)) => self.accepted(id),
             Reply::Ended(id, Some(end)) => {
-                self.matchmaker.gone(id, now);
+                self.matchmaker.gone(id, time);
                 // The events tell the reason, now or before.
                 self.settle(|| end.to_string());
             }
@@ -243,14 +256,14 @@ impl OutgoingChallenges {
     /// # Errors
     /// [`NotNow`].
     pub(crate) fn order(&mut self, opponent: UserId, challenge: NewChallenge) -> Result<(), NotNow> {
-        self.matchmaker.order(&opponent, since_1970())?;
+        self.matchmaker.order(&opponent, self.clock.now())?;
         self.propose(Proposal { opponent, challenge });
         Ok(())
     }
 
     /// Withdraws an open challenge to a player. Returns it if it has to be cancelled.
     pub(crate) fn withdraw_from(&mut self, player: &UserId) -> Option<ChallengeId> {
-        let open = self.matchmaker.withdraw_from(player, since_1970());
+        let open = self.matchmaker.withdraw_from(player, self.clock.now());
         self.settle(|| "withdrawn: the player is blocked".to_owned());
         open
     }
@@ -269,7 +282,7 @@ impl OutgoingChallenges {
     }
 
     fn accepted(&mut self, id: ChallengeId) {
-        self.matchmaker.accepted(id, since_1970());
+        self.matchmaker.accepted(id, self.clock.now());
         if self.matchmaker.challenged().is_none() {
             self.end(|| ChallengeState::Accepted);
         }
@@ -304,7 +317,7 @@ impl OutgoingChallenges {
     /// A challenge of ours, perhaps of an earlier run, was declined.
     pub(crate) fn declined(&mut self, challenge: &Challenge) {
         let reason = challenge.decline_reason_key.as_ref().map_or("generic", |reason| reason.as_str());
-        self.matchmaker.declined(challenge, since_1970());
+        self.matchmaker.declined(challenge, self.clock.now());
         let Some(opponent) = &challenge.dest_user else { return };
         info!("{} declines our challenge: {reason}", opponent.id);
         if self.matchmaker.challenged().is_none() {
@@ -318,7 +331,7 @@ impl OutgoingChallenges {
     }
 
     pub(crate) fn cancelled(&mut self, id: ChallengeId) {
-        self.matchmaker.gone(id, since_1970());
+        self.matchmaker.gone(id, self.clock.now());
         self.settle(|| ChallengeEnd::Canceled.to_string());
     }
 
@@ -331,7 +344,7 @@ impl OutgoingChallenges {
     }
 
     pub(crate) fn pause(&mut self, wait: Duration) {
-        self.matchmaker.pause(wait, since_1970());
+        self.matchmaker.pause(wait, self.clock.now());
     }
 
     fn saved(&mut self, result: io::Result<()>) {
@@ -355,9 +368,11 @@ impl OutgoingChallenges {
     }
 }
 
-/// Describes a game for people.
-pub(crate) fn terms(variant: &VariantKey, time: &TimeControl, is_rated: bool) -> String {
-    format!("{variant} {time}, {}", Mode::from(is_rated).as_str())
+/// Says how long no challenge is sent after this failure, if the server limits them.
+fn pause(error: &HttpError) -> String {
+    let HttpError::Limited { wait, .. } = error else { return String::new() };
+    let wait = Duration::from_secs(wait.as_secs() + 1);
+    format!("; the next one in {}", humantime::format_duration(wait))
 }
 
 async fn look_up(http: &Http) -> Result<(User, Vec<User>), HttpError> {
@@ -395,8 +410,4 @@ async fn wait_for_end(lines: &mut Lines) -> Option<ChallengeEnd> {
             Ok(None) | Err(_) => return None,
         }
     }
-}
-
-fn since_1970() -> Duration {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }

@@ -60,13 +60,21 @@ impl Account<'_> {
 
     pub(super) fn accepted(&mut self, reply: Accepted) {
         let id = reply.0.id;
-        if let Acceptance::Failed(limit) = self.incoming.accepted(reply, &mut self.background) {
-            self.slots.release(id);
-            self.pause_bots(limit);
+        match self.incoming.accepted(reply, &mut self.background) {
+            // Its start may have been told before the reply came.
+            Acceptance::Stands if self.slots.is_accepted(id.into()) => self.starts.expect(id.into(), now()),
+            Acceptance::Stands => {}
+            Acceptance::Failed(limit) => {
+                self.slots.release(id);
+                self.pause_bots(limit);
+            }
         }
     }
 
     pub(super) fn handle_outgoing(&mut self, reply: outgoing::Reply) {
+        if let Some(accepted) = self.outgoing.newly_accepted(&reply) {
+            self.starts.expect(accepted.into(), now());
+        }
         let load = self.load();
         let limit = self.outgoing.handle(reply, load);
         self.pause_bots(limit);

@@ -30,6 +30,7 @@ impl Account<'_> {
     /// A game runs, by an event or by the list of running games, and perhaps by both.
     pub(super) fn game_started(&mut self, event: &GameEvent) {
         let id = event.game_id;
+        self.starts.told(id);
         let is_playable = event.compat.is_none_or(|compat| compat.bot);
         if self.games.contains_key(&id) || event.status.is_over() || !is_playable {
             debug!("nothing to do for game {id}");

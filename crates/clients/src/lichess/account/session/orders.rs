@@ -7,10 +7,8 @@ use super::Account;
 use crate::{
     ChallengeOrder, Order, OrderError,
     lichess::{
-        Password, RequestKind, Tournament,
-        challenges::incoming::cancel_path,
-        is_offered,
-        matchmaking::{config::proposable_variants, outgoing::terms},
+        Password, RequestKind, Tournament, challenges::incoming::cancel_path, is_offered,
+        matchmaking::config::proposable_variants, terms::terms,
     },
     orders::OrderRequest,
 };
