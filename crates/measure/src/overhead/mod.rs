@@ -34,7 +34,7 @@ use opponent::{Opponent, Seen};
 ///
 /// The program is the one that `cargo build --release` has made beside this one, or that of --zeitnot.
 ///
-/// With --listen another client is measured in the same way: point it to the address, with any token.
+/// With --listen another client is measured in the same way: point it to the address, with the token `bench`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

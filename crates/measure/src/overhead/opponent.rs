@@ -20,6 +20,8 @@ const CLOCK: u64 = 10_800_000;
 /// Time between two empty lines of a stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(6);
 const ACCOUNT: &str = r#"{"id":"bench","username":"bench","title":"BOT","perfs":{"classical":{"games":0,"rating":1500,"rd":45,"prog":0}},"createdAt":1,"seenAt":1,"count":{"all":0,"rated":0},"playTime":{"total":0,"tv":0}}"#;
+/// What other clients ask of their token, which is `bench`, before they play.
+const TOKENS: &str = r#"{"bench":{"userId":"bench","scopes":"bot:play,challenge:read,challenge:write","expires":null}}"#;
 
 /// An action of the client.
 #[derive(Copy, Clone, Debug)]
@@ -47,6 +49,7 @@ impl Opponent {
     pub(super) fn start(listener: TcpListener) -> io::Result<Opponent> {
         let server = Server::start(listener, KEEP_ALIVE)?;
         server.answer("/api/account", 200, ACCOUNT);
+        server.answer("/api/token/test", 200, TOKENS);
         server.answer("/api/users/status", 200, "[]");
         server.answer(ANYTHING, 200, r#"{"ok":true}"#);
         Ok(Opponent { server, events: None, games: BTreeMap::new(), due: JoinSet::new(), begun: 0 })
