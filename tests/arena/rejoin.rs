@@ -1,6 +1,9 @@
 //! Players who come back get their seat back; those who do not forfeit.
 
-use std::cell::Cell;
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
 
 use zeitnot_arena::{Keys, Name};
 use zeitnot_testing::until;
@@ -131,6 +134,32 @@ async fn keys_and_passwords_decide_who_joins() {
     let mut alice = arena.join(By::WebSocket, &format!("alice {key}")).await;
     let _bob = arena.join(By::Tcp, "bob sesame").await;
     alice.expect("INFO Player bob joined").await;
+    arena.stop().await;
+}
+
+#[test]
+async fn passwords_cannot_be_guessed_and_those_who_know_them_join_meanwhile() {
+    let arena = TestArena::start("password = 'sesame'").await;
+    let guess = async |address, word: &str| {
+        let refusal = arena.join_from(address, &format!("mallory {word}")).await.rest().await.concat();
+        refusal.contains("too many wrong keys")
+    };
+    let (known, unknown, began) = ([127, 0, 0, 1], [127, 0, 0, 2], Instant::now());
+    let mut alice = arena.join(By::Tcp, "alice sesame").await;
+    alice.expect("INFO You joined").await;
+    for address in [known, unknown] {
+        let mut guesses = 0;
+        while !guess(address, &guesses.to_string()).await {
+            guesses += 1;
+        }
+        assert!(guesses >= 10, "{guesses}");
+    }
+    let answer = arena.join_from(unknown, "mallory sesame").await.next().await.unwrap_or_default();
+    // A slow machine has earned another guess meanwhile.
+    let is_slow = began.elapsed() > Duration::from_secs(6);
+    assert!(answer.contains("too many wrong keys") || is_slow, "it is not compared: {answer}");
+    let mut bob = arena.join(By::Tcp, "bob sesame").await;
+    bob.expect("INFO You joined").await;
     arena.stop().await;
 }
 

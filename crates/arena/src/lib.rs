@@ -23,6 +23,7 @@ mod contest;
 mod database;
 mod duration;
 mod error;
+mod guesses;
 mod hosts;
 mod http;
 mod imcs;

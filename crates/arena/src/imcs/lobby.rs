@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     database::Database,
+    guesses::{Guesses, WrongSecret},
     jobs::{Jobs, WeakHandle},
     keyed::Keyed,
     live::Feed,
@@ -104,6 +105,8 @@ pub(super) struct Lobby {
     /// Number of the latest offer.
     pub(super) last: u64,
     pub(super) registrations: Keyed<Origin, Ration>,
+    /// Wrong passwords of an address for a user.
+    pub(super) guesses: Guesses<(Origin, String)>,
     pub(super) records: Vec<String>,
     pub(super) live: Feed,
     pub(super) database: Option<Database>,
@@ -135,13 +138,7 @@ impl Lobby {
         match (command, name) {
             (Command::Help, _) => help(),
             (Command::Register { name, password }, _) => self.register(name, from, &password),
-            (Command::Me { name, password }, _) => match self.users.users.get(&name) {
-                None => Response::reply(400, "no such username: please use register command"),
-                Some(user) if !is_same(&user.password, &password) => {
-                    Response { next: Next::WrongPassword, ..Response::reply(401, "wrong password") }
-                }
-                Some(_) => Response::hello(201, "hello", name),
-            },
+            (Command::Me { name, password }, _) => self.log_in(name, from, &password),
             (Command::List, _) => self.list(),
             (Command::Ratings, name) => self.ratings(name.as_deref()),
             (Command::Quit, _) => Response { next: Next::Leave, ..Response::reply(200, "Goodbye") },
@@ -166,6 +163,19 @@ impl Lobby {
                 }
                 None => Response::reply(400, "no such username"),
             },
+        }
+    }
+
+    fn log_in(&self, name: String, from: Origin, password: &str) -> Response {
+        let Some(user) = self.users.users.get(&name) else {
+            return Response::reply(400, "no such username: please use register command");
+        };
+        let is_right = is_same(&user.password, password);
+        let wrong = |text| Response { next: Next::WrongPassword, ..Response::reply(401, text) };
+        match self.guesses.judge_password((from, name.clone()), password, is_right) {
+            Ok(()) => Response::hello(201, "hello", name),
+            Err(WrongSecret::Wrong) => wrong("wrong password"),
+            Err(WrongSecret::TooMany) => wrong("too many wrong passwords from your address: wait a minute"),
         }
     }
 

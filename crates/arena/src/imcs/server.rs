@@ -17,6 +17,7 @@ use super::{
 use crate::{
     database::Database,
     error::ArenaError,
+    guesses::Guesses,
     jobs,
     keyed::Keyed,
     live::Feed,
@@ -67,6 +68,7 @@ impl Imcs {
             running: BTreeMap::new(),
             last: 0,
             registrations: Keyed::new(MAX_COUNTED),
+            guesses: Guesses::default(),
             records: Vec::new(),
             live: self.live,
             database: self.database,

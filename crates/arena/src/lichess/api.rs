@@ -233,7 +233,10 @@ fn tournaments() -> Routes {
             "/api/tournament/{id}/withdraw",
             post(TOURNAMENT, |s, c| s.tournaments.withdraw(&c.who()?, c.id()?)),
         )
-        .route("/team/{id}/join", post(TEAM, |s, c| s.teams.join(&c.who()?, &c.id::<String>()?, &c.form()?)))
+        .route(
+            "/team/{id}/join",
+            post(TEAM, |s, c| s.join_team(&c.who()?, &c.id::<String>()?, &c.form()?, c.at)),
+        )
 }
 
 fn administration() -> Routes {

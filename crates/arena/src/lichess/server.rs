@@ -9,8 +9,8 @@ use zeitnot_rules::ByColor;
 use zeitnot_wire::{
     Message,
     lichess::{
-        Challenge, ChallengeId, ChallengeStatus, ChallengeUser, DeclineReason, Event, GameId, JoinTournament,
-        NewChallenge, Scope, Status, Token, TournamentId, UserId, Variant,
+        Challenge, ChallengeId, ChallengeStatus, ChallengeUser, DeclineReason, Event, GameId, JoinTeam,
+        JoinTournament, NewChallenge, Scope, Status, Token, TournamentId, UserId, Variant,
     },
 };
 
@@ -436,6 +436,11 @@ impl LichessServer {
     ) -> Outcome {
         self.limit(who, Limited::Join, 1, at)?;
         self.tournaments.join(who, id, form, &self.teams, &self.accounts)
+    }
+
+    pub(super) fn join_team(&mut self, who: &UserId, id: &str, form: &JoinTeam, at: Instant) -> Outcome {
+        self.limit(who, Limited::Join, 1, at)?;
+        self.teams.join(who, id, form)
     }
 }
 

@@ -6,6 +6,7 @@ use zeitnot_wire::contest::JoinKey;
 
 use crate::{
     client::Client,
+    guesses::{Guesses, WrongSecret},
     keys::Keys,
     name::Name,
     note::{Note, with_note},
@@ -31,6 +32,8 @@ pub(crate) enum JoinError {
     KeyMissing(Name),
     #[error("That is not the key for {0}")]
     WrongKey(Name),
+    #[error("There were too many wrong keys from your address in tournament {0}: wait a minute")]
+    TooManyGuesses(Name),
     #[error("{0} is not on the list of players")]
     NotListed(Name),
     #[error("Tournament {0} is full")]
@@ -76,6 +79,7 @@ pub(crate) struct Admission {
     pub(crate) keys: Option<Keys>,
     /// Names of accounts on other fronts.
     pub(crate) reserved: BTreeSet<Name>,
+    pub(crate) guesses: Guesses<Origin>,
 }
 
 impl Admission {
@@ -95,12 +99,21 @@ impl Admission {
             Proof::Account => return Ok(Admitted { name, holder: None, client }),
             Proof::Shown { from, key } => (*from, key.as_ref().map(|JoinKey(key)| key.as_str())),
         };
+        let rejected = |wrong| match wrong {
+            WrongSecret::Wrong => JoinError::WrongKey(name.clone()),
+            WrongSecret::TooMany => JoinError::TooManyGuesses(tournament.clone()),
+        };
         let key = self.keys.as_ref().and_then(|keys| keys.of(&name));
         let holder = match (key, &self.password, shown) {
             _ if self.reserved.contains(&name) => return Err(JoinError::Taken(name)),
-            (Some(key), _, Some(shown)) if key.is(shown) => None,
-            (None, Some(password), Some(shown)) if password.is(shown) => Some(from),
-            (Some(_), _, Some(_)) | (None, Some(_), Some(_)) => return Err(JoinError::WrongKey(name)),
+            (Some(key), _, Some(shown)) => {
+                self.guesses.judge(from, shown, key.is(shown)).map_err(rejected)?;
+                None
+            }
+            (None, Some(password), Some(shown)) => {
+                self.guesses.judge_password(from, shown, password.is(shown)).map_err(rejected)?;
+                Some(from)
+            }
             (Some(_), _, None) | (None, Some(_), None) => {
                 return Err(JoinError::KeyMissing(tournament.clone()));
             }

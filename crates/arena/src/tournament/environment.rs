@@ -16,6 +16,7 @@ use super::{
 use crate::{
     database::{Database, GameState, Opened, Opening, SettingsText, TournamentId},
     error::ArenaError,
+    guesses::Guesses,
     jobs::Handle,
     keys::Keys,
     live::{Feed, view::JoinLine},
@@ -121,7 +122,7 @@ impl Environment {
         (password, keys): (Option<Secret>, Option<Keys>),
     ) -> (Admission, Vec<JoinLine>) {
         let reserved = self.accounts.of(tournament).cloned().collect();
-        let admission = Admission { password, keys, reserved };
+        let admission = Admission { password, keys, reserved, guesses: Guesses::default() };
         let joins = self.joins(tournament, &admission);
         (admission, joins)
     }
