@@ -1,4 +1,4 @@
-//! Analysis of a position: one at a time, bounded in time, rationed by address.
+//! Analysis of a position: one at a time, bounded in time, rationed by address; addresses take turns.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -6,13 +6,13 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 use zeitnot_net::{Rate, Ration};
 use zeitnot_rules::{GameError, GameKind, UnknownGame};
 
-use super::{board::TableBoard, level::Strength, search::Searches, view};
+use super::{board::TableBoard, level::Strength, search::Searches, turns::Turns, view};
 use crate::{keyed::Keyed, live::view::Thought, places::Origin, referee::Board};
 
 /// Limits of an analysis.
@@ -79,14 +79,13 @@ pub(crate) enum NoAnalysis {
 #[derive(Debug)]
 pub(crate) struct Analyst {
     searches: Searches,
-    /// One place.
-    turn: Semaphore,
+    turns: Turns,
     requests: Mutex<Keyed<Origin, Ration>>,
 }
 
 impl Analyst {
     pub(crate) fn new(searches: Searches) -> Analyst {
-        Analyst { searches, turn: Semaphore::new(1), requests: Mutex::new(Keyed::new(MAX_COUNTED)) }
+        Analyst { searches, turns: Turns::default(), requests: Mutex::new(Keyed::new(MAX_COUNTED)) }
     }
 
     pub(crate) async fn analyse(
@@ -102,7 +101,7 @@ impl Analyst {
             return Err(NoAnalysis::TooFast);
         }
         let (kind, board) = request.position()?;
-        let turn = timeout(WAIT, self.turn.acquire()).await.map_err(|_| NoAnalysis::Busy)?;
+        let turn = timeout(WAIT, self.turns.take(from)).await.map_err(|_| NoAnalysis::Busy)?;
         let finding = self.searches.find(kind, &board.game, STRENGTH, None, CancellationToken::new());
         let found = finding.await;
         drop(turn);

@@ -18,6 +18,7 @@ mod request;
 mod search;
 mod table;
 mod tables;
+mod turns;
 mod view;
 
 pub(crate) use action::{Heard, PlayerMessage};
