@@ -12,6 +12,7 @@ use tracing::{info, warn};
 use zeitnot_arena as arena;
 use zeitnot_arena::{Arena, Event, Keys, Name, News, Summary};
 use zeitnot_clients::{Shutdown, contest};
+use zeitnot_net::descriptors;
 use zeitnot_rules::Color;
 
 mod activity;
@@ -110,6 +111,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     preflight::check_arena(&source.config.display().to_string(), &config.arena)?;
     let _log = log::start(&config.log, Live::default().lines());
     let metrics = config.metrics;
+    descriptors::raise_limit();
     let summary = network::run(|_| serve(config.arena, metrics))?;
     report(&summary?)
 }

@@ -22,6 +22,7 @@ use zeitnot_bot::{Bot, BotContext};
 use zeitnot_clients::{OrderQueue, Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::{EngineFactory, Kind, priority::Granted};
+use zeitnot_net::descriptors;
 use zeitnot_rules::TimeControl;
 
 use super::{
@@ -68,6 +69,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         writeln!(out, "An arena and three bots, {TIME} seconds a game. `zeitnot help` lists commands.")
     })?;
     let (opens, stays) = (args.open, Stays::of(args));
+    descriptors::raise_limit();
     let summary = network::run(move |granted| demo(live, granted, opens, stays))?;
     arena::report(&summary?)
 }

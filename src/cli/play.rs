@@ -15,6 +15,7 @@ use zeitnot_bot as bot;
 use zeitnot_bot::{Activity, Bot, BotContext, GameStatus, cache::Cache, sources::MoveSources};
 use zeitnot_clients::{OrderQueue, ProtocolError, Server, Shutdown};
 use zeitnot_engine::{EngineFactory, priority::Granted};
+use zeitnot_net::descriptors;
 use zeitnot_seat::Lobby;
 
 use super::{
@@ -93,6 +94,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let (bot, updates) = watch::channel(config.bot.clone());
     let reload = Reload { source, text, log: log.filter.clone(), bot, servers: Vec::new() };
     let beside = Beside { live, logged, connections, reload, updates };
+    descriptors::raise_limit();
     let played = network::run(move |granted| play(config, factory, sources, ready, beside, granted));
     engines.close();
     played?

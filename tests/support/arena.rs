@@ -254,6 +254,14 @@ pub struct Player {
 }
 
 impl Player {
+    /// A player of tournament `class` at this address.
+    pub async fn at(address: SocketAddr, name: &str) -> Player {
+        let (reader, writer) = over_tcp(TcpStream::connect(address).await.unwrap()).unwrap();
+        let mut player = Player { name: name.to_owned(), reader, writer };
+        player.send(&format!("JOIN class {name}")).await;
+        player
+    }
+
     /// Acknowledges a pairing.
     pub async fn ack(&mut self, paired: &str) {
         self.send(&format!("ACK {}", word(paired, 1))).await;

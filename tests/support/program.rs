@@ -15,7 +15,7 @@ use tokio::{
 };
 use zeitnot_testing::{send_signal, shows, soon, until};
 
-use crate::support::command::zeitnot;
+use crate::support::command::{ENVIRONMENT, ZEITNOT, zeitnot};
 
 /// `zeitnot play` or `zeitnot arena`, as a process.
 pub struct Program {
@@ -58,10 +58,31 @@ impl Program {
         Program::run("play", folder, name, text, variables)
     }
 
+    /// `zeitnot arena` after this command of the shell, such as a limit.
+    pub fn arena_after(shell: &str, folder: &Path, text: &str) -> Program {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &format!(r#"{shell} && exec "$0" "$@""#), ZEITNOT, "arena", "--config"]);
+        for variable in ENVIRONMENT {
+            command.env_remove(variable);
+        }
+        Program::spawn(command, folder, "arena", text, &[])
+    }
+
     fn run(subcommand: &str, folder: &Path, name: &str, text: &str, variables: &[(&str, &str)]) -> Program {
+        Program::spawn(zeitnot(&[subcommand, "--config"]), folder, name, text, variables)
+    }
+
+    /// Starts a command, whose last argument is the configuration file.
+    fn spawn(
+        command: std::process::Command,
+        folder: &Path,
+        name: &str,
+        text: &str,
+        variables: &[(&str, &str)],
+    ) -> Program {
         let config = folder.join(format!("{name}.toml"));
         fs::write(&config, text).unwrap();
-        let mut child = Command::from(zeitnot(&[subcommand, "--config"]))
+        let mut child = Command::from(command)
             .arg(&config)
             .current_dir(folder)
             .envs(variables.iter().copied())
@@ -139,6 +160,13 @@ impl Program {
             count.trim().parse::<u64>().ok()
         });
         Some(sleeps.sum())
+    }
+
+    /// The limit of open files, where the system tells.
+    pub fn open_files(&self) -> Option<u64> {
+        let limits = fs::read_to_string(format!("/proc/{}/limits", self.child.id()?)).ok()?;
+        let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+        line.split_whitespace().next()?.parse().ok()
     }
 
     /// `SIGKILL`.

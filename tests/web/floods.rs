@@ -2,6 +2,7 @@
 
 use std::{
     net::SocketAddr,
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -14,7 +15,8 @@ use tokio_tungstenite::{connect_async, tungstenite::client::IntoClientRequest};
 use zeitnot_testing::soon;
 
 use crate::support::{
-    arena::TestArena,
+    arena::{Player, TestArena, begin},
+    program::Program,
     storage::Storage,
     web::{Spectator, with_page},
 };
@@ -69,4 +71,48 @@ async fn behind_a_proxy_a_visitor_with_many_connections_takes_nobody_elses_place
         assert_eq!(client.next().await.unwrap()["type"], "pong");
     }
     arena.stop().await;
+}
+
+/// `zeitnot arena` after a command of the shell, with the addresses for players and for browsers.
+async fn arena_after(shell: &str, folder: &Path) -> (Program, SocketAddr, SocketAddr) {
+    let text = format!(
+        "[arena]\ntcp = '127.0.0.1:0'\ngames = '{}'\n[arena.web]\nlisten = '127.0.0.1:0'\n\
+         [[arena.tournament]]\nname = 'class'\ntime = '60'\npairing_interval = '20ms'\n",
+        folder.display()
+    );
+    let arena = Program::arena_after(shell, folder, &text);
+    let mut addresses = Vec::new();
+    for scheme in ["tcp://", "http://"] {
+        let line = arena.tells(&format!("listening on {scheme}")).await;
+        let address = line.split(scheme).nth(1).unwrap().split(' ').next().unwrap();
+        addresses.push(address.parse().unwrap());
+    }
+    (arena, addresses[0], addresses[1])
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+async fn the_arena_may_open_as_many_files_as_its_user_allows() {
+    let folder = tempfile::tempdir().unwrap();
+    let (arena, ..) = arena_after("ulimit -Sn 256 && ulimit -Hn 700", folder.path()).await;
+    assert_eq!(arena.open_files(), Some(700));
+    arena.tells("the page takes 350 connections instead of 1024").await;
+    arena.kill().await;
+}
+
+#[test]
+async fn idle_connections_to_the_page_leave_room_for_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let (arena, tcp, page) = arena_after("ulimit -n 256", folder.path()).await;
+    let mut idle = Vec::new();
+    for _ in 0..300 {
+        idle.push(TcpStream::connect(page).await.unwrap());
+    }
+    let (mut alice, mut bob) = (Player::at(tcp, "alice").await, Player::at(tcp, "bob").await);
+    begin(&mut alice, &mut bob).await;
+    alice.expect("GAME_STARTED").await;
+    // The page is there, too.
+    assert_eq!(pipeline(page, 1).await, ["200"]);
+    assert!(!arena.warnings().iter().any(|line| line.contains("cannot accept")), "{:?}", arena.told());
+    arena.kill().await;
 }

@@ -87,7 +87,9 @@ impl Port {
 
     fn cannot_accept(&self, error: &io::Error) {
         self.log.summarise(std::time::Instant::now());
-        let message = format_args!("cannot accept a connection to {}: {error}", self.address);
+        let hint =
+            if is_full(error) { "; let the process open more files (ulimit -n, LimitNOFILE)" } else { "" };
+        let message = format_args!("cannot accept a connection to {}: {error}{hint}", self.address);
         self.log.warn("connections that cannot be accepted", message);
     }
 
@@ -102,6 +104,13 @@ impl Port {
         }
         is_admitted
     }
+}
+
+/// Returns whether the process, or the system, has no file descriptor left.
+fn is_full(error: &io::Error) -> bool {
+    const EMFILE: i32 = 24;
+    const ENFILE: i32 = 23;
+    cfg!(unix) && matches!(error.raw_os_error(), Some(EMFILE | ENFILE))
 }
 
 /// Listens as [`TcpListener::bind`], with a longer queue.

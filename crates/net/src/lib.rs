@@ -11,6 +11,7 @@ mod address;
 mod append;
 mod codec;
 mod connection;
+pub mod descriptors;
 mod file_version;
 pub mod http;
 mod log_throttle;

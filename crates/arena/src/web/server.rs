@@ -12,7 +12,7 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::Service;
-use zeitnot_net::Rate;
+use zeitnot_net::{Rate, descriptors};
 
 use super::{
     archive::Archive,
@@ -172,11 +172,8 @@ impl Web {
             seats,
             stop: stop.clone(),
         };
-        let limits = PlaceLimits {
-            players: self.config.max_connections,
-            spectators: self.config.max_connections,
-            per_address: self.config.max_connections,
-        };
+        let max = max_connections(self.config.max_connections);
+        let limits = PlaceLimits { players: max, spectators: max, per_address: max };
         let server = Server {
             router: router(state, hosts),
             behind_proxy: self.config.behind_proxy,
@@ -193,6 +190,18 @@ impl Web {
         }
         archive.close().await;
     }
+}
+
+/// Returns the number of connections that leave half of the process's file descriptors to games.
+fn max_connections(wanted: usize) -> usize {
+    let Some(limit) = descriptors::limit() else { return wanted };
+    let max = wanted.min(limit / 2).max(1);
+    if max < wanted {
+        tracing::info!(
+            "the page takes {max} connections instead of {wanted}, as this process may open {limit} files: let it open more (ulimit -n, LimitNOFILE) or lower max_connections"
+        );
+    }
+    max
 }
 
 /// Starts the thread of the tables and of the sockets of their players, which no request to the page delays.
