@@ -12,6 +12,7 @@ mod overhead;
 mod random_move;
 mod spectators;
 mod stop;
+mod web_socket;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,8 @@ enum Measurement {
 }
 
 fn main() -> ExitCode {
+    // Both ends of all connections are here.
+    zeitnot_net::descriptors::raise_limit();
     let measured = match Cli::parse().measurement {
         Measurement::Deadline(args) => deadline::run(&args),
         Measurement::Overhead(args) => overhead::run(&args),

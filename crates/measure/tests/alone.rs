@@ -81,8 +81,23 @@ fn each_attack_has_a_row_and_honest_players_lose_nothing_on_time() {
     // On a busy machine the delays say nothing.
     let [messages, contest, lichess] = [(0, 1), (1, 0), (2, 0)].map(|(group, at)| number(rows[0], group, at));
     assert!(messages > 0 && contest > 0 && lichess > 0, "{output:?}");
-    let [lost, broken] = [0, 1].map(|at| number(rows[0], 3, at));
+    let [lost, broken] = [0, 1].map(|at| number(rows[0], 5, at));
     assert_eq!((lost, broken), (0, 0), "{output:?}");
+}
+
+#[test]
+fn people_and_the_organiser_are_measured_under_attacks_on_the_page() {
+    let attacks = ["game-lists", "tokens", "passwords", "analyses"];
+    let chosen: Vec<_> = attacks.iter().flat_map(|attack| ["--attack", attack]).collect();
+    let output = measured(&[&["arena-attack", "--seconds", "1"], chosen.as_slice()].concat());
+    let rows = rows(&output);
+    assert_eq!(rows.len(), attacks.len(), "{output:?}");
+    for row in rows {
+        let [messages, people, organiser] =
+            [(0, 1), (3, 0), (4, 0)].map(|(group, at)| number(row, group, at));
+        assert!(messages > 0 && people > 0 && organiser > 0, "{output:?}");
+        assert_eq!([0, 1].map(|at| number(row, 5, at)), [0, 0], "{output:?}");
+    }
 }
 
 #[test]

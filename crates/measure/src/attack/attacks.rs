@@ -1,30 +1,19 @@
 //! The attacks. Each is a set of tasks that go on until they are dropped.
 
-use std::{
-    fmt, io,
-    net::{Ipv4Addr, SocketAddr},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{fmt, io, net::Ipv4Addr, sync::Arc};
 
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, sink},
-    net::{TcpSocket, TcpStream, UdpSocket, tcp::OwnedReadHalf},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    net::UdpSocket,
     task::{JoinSet, yield_now},
     time::sleep,
 };
 
-use zeitnot_arena::Arena;
+use super::{
+    GUARDED, OPEN, PUPILS, page_attacks,
+    target::{RETRY, Target, connect, drain, get, hold, post, pour},
+};
 
-use super::{OPEN, PUPILS};
-
-/// The attackers' address, on systems that have all of this network.
-const FROM: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
-/// Pause after a connection that was refused or lost.
-const RETRY: Duration = Duration::from_millis(5);
 /// Connections that say nothing, on each of two ports.
 const SILENT: usize = 260;
 /// Connections with pipelined requests.
@@ -58,42 +47,26 @@ pub(super) enum Attack {
     Datagrams,
     /// Random bytes to all ports
     Bytes,
+    /// Connections to the page that say nothing
+    PageSockets,
+    /// The list of games and pings over the page's WebSocket
+    GameLists,
+    /// Wrong tokens from the organiser's own address
+    Tokens,
+    /// Tables for people, made by three addresses
+    Tables,
+    /// Wrong passwords for a tournament
+    Passwords,
+    /// Analyses of positions
+    Analyses,
+    /// Plain requests to the page
+    Gets,
 }
 
 impl fmt::Display for Attack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = clap::ValueEnum::to_possible_value(self);
         f.write_str(name.as_ref().map_or("", |name| name.get_name()))
-    }
-}
-
-/// Addresses under attack, and the number of messages.
-#[derive(Debug)]
-pub(super) struct Target {
-    pub(super) tcp: SocketAddr,
-    websocket: SocketAddr,
-    pub(super) lichess: SocketAddr,
-    imcs: SocketAddr,
-    table: SocketAddr,
-    pub(super) messages: AtomicUsize,
-}
-
-impl Target {
-    /// The ports of an arena that has all fronts.
-    pub(super) fn of(arena: &Arena) -> Target {
-        let port = |address: Option<SocketAddr>| address.unwrap_or_else(|| ([127, 0, 0, 1], 0).into());
-        Target {
-            tcp: port(arena.tcp()),
-            websocket: port(arena.websocket()),
-            lichess: port(arena.lichess()),
-            imcs: port(arena.imcs()),
-            table: port(arena.tables().first().copied()),
-            messages: AtomicUsize::new(0),
-        }
-    }
-
-    fn count(&self, messages: usize) {
-        self.messages.fetch_add(messages, Ordering::Relaxed);
     }
 }
 
@@ -128,6 +101,15 @@ impl Attack {
                     tasks.spawn(hold(target.clone(), address));
                 }
             }
+            Attack::PageSockets => page_attacks::silence(target, tasks),
+            Attack::GameLists => {
+                (0..50).for_each(|_| drop(tasks.spawn(page_attacks::watch_lists(target.clone()))));
+            }
+            Attack::Tokens => drop(tasks.spawn(page_attacks::guess_tokens(target.clone()))),
+            Attack::Tables => page_attacks::tables(target, tasks),
+            Attack::Analyses => page_attacks::analyses(target, tasks),
+            Attack::Gets => page_attacks::gets(target, tasks),
+            Attack::Passwords => (0..50).for_each(|_| drop(tasks.spawn(guess_passwords(target.clone())))),
             Attack::Say => (0..4).for_each(|number| drop(tasks.spawn(say(target.clone(), number)))),
             Attack::Joins => (0..50).for_each(|number| drop(tasks.spawn(join(target.clone(), number)))),
             Attack::Datagrams => (0..4).for_each(|_| drop(tasks.spawn(datagrams(target.clone())))),
@@ -145,59 +127,14 @@ fn pupils() -> String {
     (0..PUPILS).map(|number| format!("pupil{number},")).collect()
 }
 
-fn get(path: &str, token: &str) -> Vec<u8> {
-    format!("GET {path} HTTP/1.1\r\nHost: arena\r\n{}\r\n", authorization(token)).into_bytes()
-}
-
-fn post(path: &str, token: &str, body: &str) -> Vec<u8> {
-    let (token, length) = (authorization(token), body.len());
-    format!("POST {path} HTTP/1.1\r\nHost: arena\r\n{token}Content-Length: {length}\r\n\r\n{body}")
-        .into_bytes()
-}
-
-fn authorization(token: &str) -> String {
-    if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") }
-}
-
-async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
-    let socket = TcpSocket::new_v4()?;
-    // Elsewhere the attackers have the address of the others.
-    let _ = socket.bind((FROM, 0).into());
-    socket.connect(address).await
-}
-
-/// Writes the same bytes again and again, and reads what comes.
-async fn pour(target: Arc<Target>, address: SocketAddr, bytes: Arc<[u8]>) {
+/// Tries ever new passwords.
+async fn guess_passwords(target: Arc<Target>) {
     loop {
-        if let Ok(stream) = connect(address).await {
-            let (mut read, mut write) = stream.into_split();
-            let writing = async {
-                while write.write_all(&bytes).await.is_ok() {
-                    target.count(1);
-                    yield_now().await;
-                }
-            };
-            tokio::select! {
-                () = writing => {}
-                () = drain(&mut read) => {}
-            }
-        }
-        sleep(RETRY).await;
-    }
-}
-
-/// Reads to the end.
-async fn drain(read: &mut OwnedReadHalf) {
-    // An error is an end, too.
-    let _ = tokio::io::copy(read, &mut sink()).await;
-}
-
-/// Keeps a silent connection.
-async fn hold(target: Arc<Target>, address: SocketAddr) {
-    loop {
-        if let Ok(mut stream) = connect(address).await {
+        if let Ok(mut stream) = connect(target.tcp).await {
+            let line = format!("JOIN {GUARDED} mallory guess{}\n", fastrand::u64(..));
+            let _ = stream.write_all(line.as_bytes()).await;
+            let _ = stream.read_to_end(&mut Vec::new()).await;
             target.count(1);
-            let _ = stream.read(&mut [0; 64]).await;
         }
         sleep(RETRY).await;
     }

@@ -20,15 +20,19 @@ use zeitnot_bot::network::Network;
 use zeitnot_engine::priority;
 
 use super::{
-    CLASS, OPEN, PAUSE, PUPILS,
-    attacks::{Attack, Target},
+    CLASS, GUARDED, OPEN, PAUSE, PUPILS, TOKEN,
+    attacks::Attack,
     contest, lichess,
-    measured::{Measured, Stopwatch},
+    measured::{Measured, Stopwatch, Times},
+    people,
+    target::Target,
 };
 use crate::output::{Error, failed};
 
 /// Moves of each front before the attack.
 const WARM_UP: usize = 50;
+/// Tables of people.
+const TABLES: usize = 8;
 /// Time for them.
 const BEGIN: Duration = Duration::from_secs(20);
 /// Time from the beginning of the attack to the first move that counts.
@@ -69,6 +73,8 @@ fn configuration(folder: &Path) -> String {
          [[tournament]]\nname = '{CLASS}'\ntime = '2+0.05'\nplayers = 2\ngames_per_pair = 1000000\n\
          pairing_interval = '20ms'\npause = '20ms'\n\
          [[tournament]]\nname = '{OPEN}'\ntime = '2+0.05'\npairing_interval = '20ms'\npause = '20ms'\n\
+         [[tournament]]\nname = '{GUARDED}'\ntime = '60'\npassword = 'sesame'\n\
+         [web]\nlisten = '{any}'\ntoken = '{TOKEN}'\n\
          [[tuc]]\naddress = '{any}'\n\
          [imcs]\nlisten = '{any}'\nusers = '{folder}/users'\n\
          [lichess]\nlisten = '{any}'\nclocks = 'any'\n\
@@ -82,14 +88,20 @@ fn configuration(folder: &Path) -> String {
 
 /// Runs the players on this thread and the attackers on another one.
 async fn measure(attack: Attack, target: Target, length: Duration) -> Result<Measured, Error> {
-    let [for_contest, for_lichess] = [(); 2].map(|()| Stopwatch::default());
+    let [for_contest, for_lichess, for_organiser] = [(); 3].map(|()| Stopwatch::default());
+    let for_tables = [(); TABLES].map(|()| Stopwatch::default());
     let mut players = JoinSet::new();
     for name in ["player1", "player2"] {
         players.spawn(contest::play(target.tcp, name.to_owned(), for_contest.clone()));
     }
     players.spawn(lichess::play(target.lichess, "alice".into(), "bob".into(), for_lichess.clone()));
+    for for_table in &for_tables {
+        players.spawn(people::play(target.page, for_table.clone()));
+    }
+    players.spawn(people::organise(target.page, for_organiser.clone()));
+    let moved = || for_tables.iter().all(|table| table.moves() > 0) && for_organiser.moves() > 0;
     let begun = async {
-        while for_contest.moves() < WARM_UP || for_lichess.moves() < WARM_UP {
+        while for_contest.moves() < WARM_UP || for_lichess.moves() < WARM_UP || !moved() {
             sleep(PAUSE).await;
         }
     };
@@ -99,13 +111,16 @@ async fn measure(attack: Attack, target: Target, length: Duration) -> Result<Mea
     let stop = CancellationToken::new();
     let attackers = attackers(attack, target.clone(), stop.clone())?;
     sleep(LEAD).await;
-    for_contest.take();
-    for_lichess.take();
+    let take = || {
+        let tables = for_tables.iter().map(Stopwatch::take).fold(Times::default(), Times::and);
+        [for_contest.take(), for_lichess.take(), tables, for_organiser.take()]
+    };
+    take();
     sleep(length).await;
-    let (contest, lichess) = (for_contest.take(), for_lichess.take());
+    let [contest, lichess, people, organiser] = take();
     stop.cancel();
     let _ = tokio::task::spawn_blocking(move || attackers.join()).await;
-    Ok(Measured { contest, lichess, messages: target.messages.load(Ordering::Relaxed) })
+    Ok(Measured { contest, lichess, people, organiser, messages: target.messages.load(Ordering::Relaxed) })
 }
 
 /// Attacks until `stop`, on a thread of usual priority.

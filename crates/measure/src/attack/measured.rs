@@ -9,11 +9,13 @@ use super::attacks::Attack;
 use crate::output::quantile;
 
 pub(super) const HEADER: &str = "\
-attack          messages | contest  p50 ms  p99 ms  max ms | lichess  p50 ms  p99 ms  max ms | lost on time  broken
--------------------------+---------------------------------+---------------------------------+---------------------";
+attack          messages | contest  p50 ms  p99 ms  max ms | lichess  p50 ms  p99 ms  max ms |  people  p50 ms  p99 ms  max ms | organiser p50 ms p99 ms  max ms | lost on time  broken
+-------------------------+---------------------------------+---------------------------------+---------------------------------+---------------------------------+---------------------";
 
-/// Upper limit of p99.
+/// Upper limit of p99 for programs …
 const MAX_DELAY: Duration = Duration::from_millis(10);
+/// … and for people.
+const MAX_WAIT: Duration = Duration::from_millis(100);
 
 /// Measures the moves of one game at a time; both players have it.
 #[derive(Clone, Debug, Default)]
@@ -74,11 +76,23 @@ impl Stopwatch {
     }
 }
 
+impl Times {
+    /// Returns the times of both.
+    pub(super) fn and(mut self, other: Times) -> Times {
+        self.delays.extend(other.delays);
+        self.delays.sort_unstable();
+        Times { lost: self.lost + other.lost, broken: self.broken + other.broken, ..self }
+    }
+}
+
 /// Results of one attack.
 #[derive(Clone, Debug)]
 pub(super) struct Measured {
     pub(super) contest: Times,
     pub(super) lichess: Times,
+    /// At tables.
+    pub(super) people: Times,
+    pub(super) organiser: Times,
     /// Messages, requests, datagrams or connections of the attackers.
     pub(super) messages: usize,
 }
@@ -86,11 +100,12 @@ pub(super) struct Measured {
 impl Measured {
     /// Returns whether no game was lost on time, and moves were played and not delayed.
     pub(super) fn is_good(&self) -> bool {
-        let is_quick = |times: &Times| {
+        let is_quick = |times: &Times, limit: Duration| {
             let p99 = quantile(&times.delays, 0.99);
-            times.lost == 0 && p99.is_some_and(|ms| ms <= 1000.0 * MAX_DELAY.as_secs_f64())
+            times.lost == 0 && p99.is_some_and(|ms| ms <= 1000.0 * limit.as_secs_f64())
         };
-        is_quick(&self.contest) && is_quick(&self.lichess)
+        let are_programs_quick = [&self.contest, &self.lichess].iter().all(|it| is_quick(it, MAX_DELAY));
+        are_programs_quick && [&self.people, &self.organiser].iter().all(|it| is_quick(it, MAX_WAIT))
     }
 
     pub(super) fn row(&self, attack: Attack) -> String {
@@ -99,16 +114,11 @@ impl Measured {
                 |part| quantile(&times.delays, part).map_or_else(|| "–".to_owned(), |ms| format!("{ms:.2}"));
             format!("{:>7} {:>7} {:>7} {:>7}", times.delays.len(), ms(0.5), ms(0.99), ms(1.0))
         };
-        let (contest, lichess) = (&self.contest, &self.lichess);
-        format!(
-            "{:<14} {:>9} | {} | {} | {:>12} {:>7}",
-            attack.to_string(),
-            self.messages,
-            columns(contest),
-            columns(lichess),
-            contest.lost + lichess.lost,
-            contest.broken + lichess.broken,
-        )
+        let all = [&self.contest, &self.lichess, &self.people, &self.organiser];
+        let groups = all.map(columns).join(" | ");
+        let (lost, broken) = all.iter().fold((0, 0), |(l, b), times| (l + times.lost, b + times.broken));
+        let (name, messages) = (attack.to_string(), self.messages);
+        format!("{name:<14} {messages:>9} | {groups} | {lost:>12} {broken:>7}")
     }
 }
 
@@ -123,7 +133,13 @@ mod tests {
             lost,
             ..Times::default()
         };
-        let measured = |contest, lichess| Measured { contest, lichess, messages: 1 };
+        let measured = |contest, lichess| Measured {
+            contest,
+            lichess,
+            people: times(&[100], 0),
+            organiser: times(&[20], 0),
+            messages: 1,
+        };
         assert!(measured(times(&[1, 10], 0), times(&[1], 0)).is_good());
         assert!(!measured(times(&[1, 11], 0), times(&[1], 0)).is_good());
         assert!(!measured(times(&[1], 0), times(&[1], 1)).is_good());

@@ -1,8 +1,9 @@
 //! `zeitnot-measure arena-attack`: measures how much attacks on the arena delay the moves of honest players. It runs a
-//! real arena, two contest players and two Lichess bots on loopback, and attacks it in turn in the ways that
-//! [`attacks`] lists.
+//! real arena, two contest players, two Lichess bots, people at tables and the organiser on loopback, and attacks it
+//! in turn in the ways that [`attacks`] lists.
 //!
-//! [`cell`] runs one attack, [`contest`] and [`lichess`] are the honest players, [`measured`] holds the results.
+//! [`cell`] runs one attack, [`contest`], [`lichess`] and [`people`] are the honest players, [`measured`] holds the
+//! results.
 
 use std::time::Duration;
 
@@ -18,6 +19,9 @@ mod cell;
 mod contest;
 mod lichess;
 mod measured;
+mod page_attacks;
+mod people;
+mod target;
 
 use attacks::Attack;
 
@@ -25,6 +29,10 @@ use attacks::Attack;
 const CLASS: &str = "class";
 /// … and the one that attackers can join.
 const OPEN: &str = "open";
+/// … and one with a password.
+const GUARDED: &str = "guarded";
+/// The organiser's token.
+const TOKEN: &str = "organiser";
 /// Accounts whose names attackers look up.
 const PUPILS: usize = 300;
 /// Time that an honest player thinks about a move.
@@ -37,8 +45,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Measure how much attacks on the arena delay honest players
 ///
 /// Runs an arena of its own on this machine, on which two contest players and two bots of the Lichess API play fast
-/// games, and attacks it in turn. The delay is the time from a player's move, before it is written, to the opponent's
-/// line with it, after it is read. The first row is without an attack.
+/// games, people play at tables of the page, and the organiser shows the token, and attacks it in turn. The delay is the
+/// time from a player's move, before it is written, to the opponent's line with it, after it is read, or from the
+/// organiser's request to the answer. The first row is without an attack.
 ///
 /// Attackers have the usual priority, and an address of their own where the system has more than one for itself.
 #[derive(Debug, clap::Args)]
@@ -47,7 +56,8 @@ Examples:
   zeitnot-measure arena-attack                             all attacks, in about a minute
   zeitnot-measure arena-attack --attack say --seconds 20   one of them, for longer
 
-Exit code: 0 if p99 is at most 10 ms in each row and no game was lost on time, otherwise 1.
+Exit code: 0 if p99 is at most 10 ms for programs and 100 ms for people in each row, and no game was lost on time,
+otherwise 1.
 Ctrl-C ends it after the present attack.")]
 pub(crate) struct Args {
     /// Only these attacks
@@ -74,7 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     match delayed {
         0 => Ok(()),
         _ => {
-            Err(format!("{delayed} attacks delayed honest players by more than 10 ms, or cost a game").into())
+            Err(format!("{delayed} attacks delayed programs by more than 10 ms or people by more than 100 ms, or cost a game").into())
         }
     }
 }
