@@ -1,30 +1,25 @@
 //! Mailbox between a search thread and its owner: one job waits, and a later one replaces it.
 
-use std::{
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use zeitnot_rules::Tactics;
 
-use super::job::Job;
-use crate::limits::StopFlag;
-
-/// Time that a stopped thinker has before it counts as hung: on a busy machine it may have to wait for a core
-/// before it can see the flag.
-pub(super) const GRACE: Duration = Duration::from_millis(500);
+use super::{
+    hang::{Clocks, Running, ThreadId},
+    job::Job,
+};
 
 pub(super) struct Mailbox<G: Tactics> {
     state: Mutex<State<G>>,
     changed: Condvar,
+    clocks: Arc<dyn Clocks>,
 }
 
 struct State<G: Tactics> {
     /// Whether there is a thread, or one is being started.
     has_thread: bool,
     waiting: Option<Job<G>>,
-    /// Stops the job that runs.
-    current: Option<Arc<StopFlag>>,
+    current: Option<Running>,
     owner: Owner,
 }
 
@@ -39,9 +34,9 @@ pub(super) enum Owner {
 
 impl<G: Tactics> Mailbox<G> {
     /// Creates a mailbox whose thread is about to start.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(clocks: Arc<dyn Clocks>) -> Self {
         let state = State { has_thread: true, waiting: None, current: None, owner: Owner::Waits };
-        Mailbox { state: Mutex::new(state), changed: Condvar::new() }
+        Mailbox { state: Mutex::new(state), changed: Condvar::new(), clocks }
     }
 
     // Nothing that could panic runs under the lock, and no job is dropped under it: that calls an observer.
@@ -56,7 +51,7 @@ impl<G: Tactics> Mailbox<G> {
             return Some(job);
         }
         if let Some(current) = &state.current {
-            current.stop();
+            current.stop.stop();
         }
         let replaced = state.waiting.replace(job);
         self.changed.notify_one();
@@ -65,15 +60,18 @@ impl<G: Tactics> Mailbox<G> {
         None
     }
 
-    /// Waits for the next job; `None` if there will be none.
-    pub(super) fn take(&self) -> Option<Job<G>> {
+    /// Waits on this thread for the next job; `None` if there will be none.
+    pub(super) fn take(&self, thread: &ThreadId) -> Option<Job<G>> {
+        // Waiting uses hardly any, and reading it later would hold up the job and the lock.
+        let cpu_at_start = self.clocks.cpu_time(thread);
         let mut state = self.lock();
         loop {
             if state.owner != Owner::Waits {
                 return None;
             }
             if let Some(job) = state.waiting.take() {
-                state.current = Some(job.stop.clone());
+                let (stop, thread, began_at) = (job.stop.clone(), thread.clone(), self.clocks.now());
+                state.current = Some(Running { stop, thread, began_at, cpu_at_start });
                 return Some(job);
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -103,7 +101,7 @@ impl<G: Tactics> Mailbox<G> {
         state.owner = owner;
         let waiting = state.waiting.take();
         if let Some(current) = &state.current {
-            current.stop();
+            current.stop.stop();
         }
         self.changed.notify_one();
         drop(state);
@@ -112,8 +110,8 @@ impl<G: Tactics> Mailbox<G> {
 
     /// Returns whether the thread still runs a job that was stopped long ago.
     pub(super) fn is_hung(&self) -> bool {
-        let since = self.lock().current.as_ref().and_then(|stop| stop.raised_at());
-        since.is_some_and(|since| since.elapsed() > GRACE)
+        let current = self.lock().current.clone();
+        current.is_some_and(|current| current.is_hung(&*self.clocks))
     }
 
     #[cfg(test)]

@@ -12,6 +12,7 @@
 //! abandoned, and the next search gets a new one.
 
 mod handle;
+mod hang;
 mod job;
 mod mailbox;
 mod thread;

@@ -4,6 +4,7 @@ use std::{io, sync::Arc};
 
 use super::{
     handle::{SearchEnd, SearchEvent, SearchHandle, SearchRequest},
+    hang::{Clocks, SystemClocks, ThreadId},
     job::Job,
     mailbox::{Mailbox, Owner},
 };
@@ -21,6 +22,7 @@ pub struct SearchThread<G: Playable> {
     make_thinker: MakeThinker<G>,
     mailbox: Option<Arc<Mailbox<G>>>,
     spawner: ThreadSpawner,
+    clocks: Arc<dyn Clocks>,
 }
 
 impl<G: Playable> SearchThread<G> {
@@ -46,7 +48,8 @@ impl<G: Playable> SearchThread<G> {
         make_thinker: impl Fn() -> Box<dyn Thinker<G>> + Send + Sync + 'static,
         spawner: ThreadSpawner,
     ) -> Self {
-        SearchThread { make_thinker: Arc::new(make_thinker), mailbox: None, spawner }
+        let make_thinker = Arc::new(make_thinker);
+        SearchThread { make_thinker, mailbox: None, spawner, clocks: Arc::new(SystemClocks) }
     }
 
     /// Starts a search. One that still runs is stopped; one that waits is dropped.
@@ -90,13 +93,13 @@ impl<G: Playable> SearchThread<G> {
     }
 
     fn open_mailbox(&mut self) -> io::Result<&Mailbox<G>> {
-        let mailbox = Arc::new(Mailbox::new());
+        let mailbox = Arc::new(Mailbox::new(self.clocks.clone()));
         // The thread's end is dropped, too, where no thread comes to be.
         let reader = Reader(mailbox.clone());
         let (make_thinker, spawner) = (self.make_thinker.clone(), self.spawner.clone());
         self.spawner.spawn(move || {
-            let mut thinker = make_thinker();
-            while let Some(job) = reader.0.take() {
+            let (thread, mut thinker) = (ThreadId::current(), make_thinker());
+            while let Some(job) = reader.0.take(&thread) {
                 let end = job.run(&mut *thinker);
                 if end == SearchEnd::Panicked {
                     thinker = make_thinker();
@@ -144,7 +147,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        driver::mailbox::GRACE,
+        driver::hang::{TestClocks, WALL_LIMIT},
         faulty::{Fault, Faulty, LastMove},
         limits::Limits,
         spawner::MAX_ABANDONED,
@@ -174,6 +177,19 @@ mod tests {
         (handle, told)
     }
 
+    fn clocks(thread: &mut SearchThread<Chess>) -> Arc<TestClocks> {
+        let clocks = Arc::<TestClocks>::default();
+        thread.clocks = clocks.clone();
+        clocks
+    }
+
+    /// Waits until a thinker has taken the search.
+    fn begun(thread: &SearchThread<Chess>) {
+        while thread.mailbox.as_ref().is_none_or(|mailbox| !mailbox.is_busy()) {
+            thread::yield_now();
+        }
+    }
+
     /// A search thread whose first thinkers have this fault, and a count of all thinkers made.
     fn faulty(fault: Fault, count: usize) -> (SearchThread<Chess>, Arc<AtomicUsize>) {
         let made = Arc::new(AtomicUsize::new(0));
@@ -197,36 +213,34 @@ mod tests {
         assert_eq!((second.best().mv, made.load(Relaxed)), (last_move(), 2));
     }
 
-    /// Searches until one of them finishes, or the time is up.
-    fn search_until_finished(thread: &mut SearchThread<Chess>, time: Duration) -> bool {
-        let end = Instant::now() + time;
-        while Instant::now() < end {
-            let (handle, told) = search(thread);
-            if told.recv_timeout(Duration::from_millis(20)) == Ok(SearchEnd::Finished) {
-                return handle.best().mv == last_move();
-            }
-        }
-        false
-    }
-
     #[test]
     fn a_thinker_that_hangs_is_abandoned_also_by_searches_in_quick_succession() {
         let (mut thread, made) = faulty(Fault::Hangs, 1);
-        assert!(search_until_finished(&mut thread, LONG));
-        assert_eq!(made.load(Relaxed), 2);
+        let clocks = clocks(&mut thread);
+        let (first, _) = search(&mut thread);
+        begun(&thread);
+        drop(first);
+        for _ in 0..3 {
+            clocks.pass(WALL_LIMIT / 4);
+            drop(search(&mut thread));
+        }
+        assert_eq!(made.load(Relaxed), 1, "it may still come back");
+        clocks.pass(WALL_LIMIT / 4);
+        let (last, told) = search(&mut thread);
+        assert_eq!(told.recv_timeout(LONG), Ok(SearchEnd::Finished));
+        assert_eq!((last.best().mv, made.load(Relaxed)), (last_move(), 2));
     }
 
     #[test]
     fn the_next_search_after_a_while_gets_a_new_thread_at_once() {
         let (mut thread, _) = faulty(Fault::Hangs, 1);
+        let clocks = clocks(&mut thread);
         let (first, told) = search(&mut thread);
         // The deadline: the caller reads the slot, stops the search, and goes on.
         assert_eq!(first.best().mv, FALLBACK);
-        while thread.mailbox.as_ref().is_none_or(|mailbox| !mailbox.is_busy()) {
-            thread::yield_now();
-        }
+        begun(&thread);
         drop(first);
-        thread::sleep(GRACE + Duration::from_millis(50));
+        clocks.pass(WALL_LIMIT);
         let (second, second_told) = search(&mut thread);
         assert_eq!(second_told.recv_timeout(LONG), Ok(SearchEnd::Finished));
         assert_eq!(second.best().mv, last_move());
@@ -234,10 +248,31 @@ mod tests {
     }
 
     #[test]
+    fn a_search_that_gets_no_core_keeps_its_thread() {
+        let (mut thread, made) = faulty(Fault::Hangs, 1);
+        let clocks = clocks(&mut thread);
+        let (first, _) = search(&mut thread);
+        begun(&thread);
+        drop(first);
+        clocks.pass(WALL_LIMIT / 2);
+        let mailbox = thread.mailbox.clone().unwrap();
+        drop(search(&mut thread));
+        assert!(Arc::ptr_eq(&mailbox, thread.mailbox.as_ref().unwrap()), "it is not abandoned");
+        // Now it runs, and still does not stop.
+        clocks.work(WALL_LIMIT / 2);
+        let (last, told) = search(&mut thread);
+        assert_eq!(told.recv_timeout(LONG), Ok(SearchEnd::Finished));
+        assert_eq!((last.best().mv, made.load(Relaxed)), (last_move(), 2));
+    }
+
+    #[test]
     fn a_search_stopped_just_now_is_not_hung_however_long_it_ran() {
         let (mut thread, made) = faulty(Fault::Silent, 1);
+        let clocks = clocks(&mut thread);
         let (_first, told) = search(&mut thread);
-        thread::sleep(2 * GRACE);
+        begun(&thread);
+        clocks.pass(2 * WALL_LIMIT);
+        clocks.work(2 * WALL_LIMIT);
         let (_second, _) = search(&mut thread);
         assert_eq!(told.recv_timeout(LONG), Ok(SearchEnd::Finished));
         assert_eq!(made.load(Relaxed), 1);
@@ -247,9 +282,7 @@ mod tests {
     fn the_latest_search_replaces_the_one_that_waits() {
         let (mut thread, _) = faulty(Fault::Hangs, 1);
         let (_first, told) = search(&mut thread);
-        while thread.mailbox.as_ref().is_none_or(|mailbox| !mailbox.is_busy()) {
-            thread::yield_now();
-        }
+        begun(&thread);
         let (_second, replaced) = search(&mut thread);
         let (_third, waits) = search(&mut thread);
         assert_eq!(replaced.recv_timeout(LONG), Ok(SearchEnd::NotStarted));
@@ -260,7 +293,13 @@ mod tests {
     #[test]
     fn only_a_few_threads_are_abandoned() {
         let (mut thread, made) = faulty(Fault::Hangs, 100);
-        assert!(!search_until_finished(&mut thread, GRACE * (MAX_ABANDONED as u32 + 4)));
+        let clocks = clocks(&mut thread);
+        for _ in 0..MAX_ABANDONED + 4 {
+            let stopped = search(&mut thread);
+            begun(&thread);
+            drop(stopped);
+            clocks.pass(WALL_LIMIT);
+        }
         assert_eq!(made.load(Relaxed), MAX_ABANDONED + 1);
     }
 
@@ -284,6 +323,13 @@ mod tests {
     #[test]
     fn an_abandoned_thread_that_comes_back_makes_room() {
         let (mut thread, _) = faulty(Fault::Deaf, MAX_ABANDONED + 1);
-        assert!(search_until_finished(&mut thread, LONG));
+        let clocks = clocks(&mut thread);
+        let is_found = (0..1000).any(|_| {
+            let (handle, told) = search(&mut thread);
+            let end = told.recv_timeout(Duration::from_millis(20));
+            clocks.pass(WALL_LIMIT);
+            end == Ok(SearchEnd::Finished) && handle.best().mv == last_move()
+        });
+        assert!(is_found);
     }
 }
