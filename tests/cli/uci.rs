@@ -377,3 +377,16 @@ fn another_evaluation_is_chosen_and_a_broken_one_refused() {
     engine.say("quit");
     assert_eq!(engine.wait(), 0);
 }
+
+#[test]
+fn the_last_line_of_a_search_by_nodes_tells_them_all() {
+    let mut engine = Engine::start(&["uci"]);
+    for (position, nodes) in [("startpos", 1), ("startpos", 1_000), ("startpos moves e2e4", 20_000)] {
+        engine.say(&format!("ucinewgame\nposition {position}"));
+        let told = engine.answer(&format!("go nodes {nodes}"));
+        let last = told.iter().rev().find(|line| line.starts_with("info depth")).unwrap();
+        assert_eq!(after(last, "nodes"), Some(nodes.to_string().as_str()), "{told:?}");
+        let best = told.last().and_then(|line| after(line, "bestmove"));
+        assert_eq!(after(last, "pv"), best, "{told:?}");
+    }
+}

@@ -11,7 +11,7 @@ use zeitnot_rules::{GameHistory, Packed, Tactics};
 use crate::{
     decision::{Best, Decision},
     limits::{Limits, StopFlag},
-    thinker::Progress,
+    thinker::{Progress, Report},
     time::{Budget, TimeManager},
 };
 
@@ -54,6 +54,7 @@ pub struct SearchHandle {
     pub(super) best: Arc<Decision>,
     pub(super) stop: Arc<StopFlag>,
     pub(super) end: Arc<OnceLock<SearchEnd>>,
+    pub(super) report: Arc<OnceLock<Report>>,
     pub(super) time: TimeManager,
 }
 
@@ -66,6 +67,11 @@ impl SearchHandle {
     /// Returns how the search ended, if it has.
     pub fn end(&self) -> Option<SearchEnd> {
         self.end.get().copied()
+    }
+
+    /// Returns the cost of the search, once it is finished.
+    pub fn report(&self) -> Option<Report> {
+        self.report.get().copied()
     }
 
     /// Stops the search. It may go on for a moment.

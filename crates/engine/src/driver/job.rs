@@ -12,7 +12,7 @@ use super::handle::{SearchEnd, SearchEvent, SearchHandle, SearchRequest};
 use crate::{
     decision::Decision,
     limits::{Limits, StopFlag},
-    thinker::{Progress, Task, Thinker},
+    thinker::{Progress, Report, Task, Thinker},
     time::{Iteration, TimeManager},
 };
 
@@ -24,6 +24,7 @@ pub(super) struct Job<G: Tactics> {
     best: Arc<Decision>,
     pub stop: Arc<StopFlag>,
     time: TimeManager,
+    report: Arc<OnceLock<Report>>,
     observer: Observer<G>,
 }
 
@@ -53,13 +54,16 @@ impl<G: Tactics> Job<G> {
         let SearchRequest { game, limits, fallback, started_at, budget } = request;
         let (best, stop) = (Arc::new(Decision::new(fallback)), Arc::new(StopFlag::default()));
         let (end, time) = (Arc::default(), TimeManager::new(started_at, budget));
+        let report = Arc::<OnceLock<_>>::default();
         let handle = SearchHandle {
             best: best.clone(),
             stop: stop.clone(),
             end: Arc::clone(&end),
+            report: report.clone(),
             time: time.clone(),
         };
-        (Job { game, limits, best, stop, time, observer: Observer { observe, end } }, handle)
+        let observer = Observer { observe, end };
+        (Job { game, limits, best, stop, time, report, observer }, handle)
     }
 
     /// Runs the search on this thread. After a panic the thinker must be replaced.
@@ -75,7 +79,10 @@ impl<G: Tactics> Job<G> {
         let Job { game, limits, best, stop, .. } = self;
         let task = Task { game, limits, best, stop, watch: &watch };
         match catch_unwind(AssertUnwindSafe(|| thinker.think(&task))) {
-            Ok(_) => SearchEnd::Finished,
+            Ok(report) => {
+                self.report.get_or_init(|| report);
+                SearchEnd::Finished
+            }
             Err(_) => SearchEnd::Panicked,
         }
     }

@@ -22,6 +22,7 @@ use crate::{
     driver::SearchHandle,
     limits::Limits,
     score::Score,
+    thinker::Report,
     time::{Budget, Clock, Reserve},
     wdl::WinDrawLoss,
 };
@@ -141,6 +142,11 @@ impl Search {
         (is_used_up || self.has_ended()) && !self.is_held
     }
 
+    /// Cost of a finished search that its nodes limit: whoever counts them expects the number asked for.
+    fn cost(&self) -> Option<Report> {
+        self.handle.as_ref().filter(|_| self.go.nodes.is_some())?.report()
+    }
+
     /// Stops the search without an answer.
     pub(super) fn silence(self) {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).is_answered = true;
@@ -156,10 +162,16 @@ impl Search {
         };
         let last = log.last.take();
         let pv = last.as_ref().map_or(&[][..], |info| &info.pv);
-        if pv.first() != Some(&mv) {
-            // The move of an iteration that was aborted, or of none.
+        // An aborted iteration is not reported: its nodes are missing, and its move may be another one.
+        let is_told = pv.first() == Some(&mv);
+        let cost = self.cost().filter(|cost| last.as_ref().is_none_or(|last| last.nodes < cost.nodes));
+        if !is_told || cost.is_some() {
+            let told = last.clone().filter(|_| is_told);
             let wdl = session.wdl(board.chess_pieces(), best.score);
-            let info = session.info(&mv, best, wdl, last.as_ref());
+            let mut info = told.unwrap_or_else(|| session.info(&mv, best, wdl, last.as_ref()));
+            if let Some(cost) = cost {
+                (info.nodes, info.time) = (cost.nodes, cost.time);
+            }
             log.write(&session.output, info, session.dialect.max_info_bytes)?;
         }
         let reply = match pv {
