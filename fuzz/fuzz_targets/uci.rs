@@ -10,8 +10,8 @@ use zeitnot_wire::{
 
 fuzz_target!(|text: &str| {
     let _ = FromGui::parse(text, Words::Ubgi);
-    if let Ok(FromGui::Go(go)) = FromGui::parse(text, Words::Uci) {
-        assert_eq!(FromGui::parse(&go.to_string(), Words::Uci), Ok(FromGui::Go(go)));
+    if let Ok(FromGui::Go { go, .. }) = FromGui::parse(text, Words::Uci) {
+        assert_eq!(FromGui::parse(&go.to_string(), Words::Uci), Ok(FromGui::Go { go, ignored: String::new() }));
     }
     uci::FromEngine::parse(text);
     if let cecp::FromEngine::Features(features) = cecp::FromEngine::parse(text) {

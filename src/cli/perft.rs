@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_rules::{Game, GameKind, Tactics, Visitor, perft};
+use zeitnot_rules::{Game, GameKind, MAX_PERFT_DEPTH, Tactics, Visitor, divide};
 
 use super::{CliError, print};
 
@@ -29,11 +29,11 @@ pub(super) struct Args {
     game: GameKind,
 }
 
-const MAX_DEPTH: u32 = 20;
-
 fn depth(text: &str) -> Result<u32, String> {
-    let depth = text.parse().ok().filter(|depth| *depth <= MAX_DEPTH);
-    depth.ok_or_else(|| format!("expected a number of plies from 0 to {MAX_DEPTH}, as in `zeitnot perft 5`"))
+    let depth = text.parse().ok().filter(|depth| *depth <= MAX_PERFT_DEPTH);
+    depth.ok_or_else(|| {
+        format!("expected a number of plies from 0 to {MAX_PERFT_DEPTH}, as in `zeitnot perft 5`")
+    })
 }
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
@@ -55,21 +55,17 @@ impl Visitor for Count {
             Some(text) => start.parse_position(text)?,
             None => start,
         };
-        print(|out| divide(&root, self.depth, out))
+        print(|out| write_counts(root, self.depth, out))
     }
 }
 
-fn divide<G: Game>(root: &G, depth: u32, out: &mut dyn Write) -> io::Result<()> {
+fn write_counts<G: Game>(root: G, depth: u32, out: &mut dyn Write) -> io::Result<()> {
     let began = Instant::now();
-    let mut total = 0;
-    if depth > 0 {
-        for mv in root.moves() {
-            let nodes = perft(&root.after(mv), depth - 1);
-            writeln!(out, "{}: {nodes}", root.write(mv))?;
-            total += nodes;
-        }
-    } else {
-        total = perft(root, 0);
+    // The root itself is the only leaf of depth 0.
+    let mut total = u64::from(depth == 0);
+    for (mv, nodes) in divide(root.clone(), depth, || false) {
+        writeln!(out, "{}: {nodes}", root.write(mv))?;
+        total += nodes;
     }
     let time = began.elapsed();
     writeln!(out, "\nNodes searched: {total}")?;

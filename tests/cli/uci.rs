@@ -379,6 +379,41 @@ fn another_evaluation_is_chosen_and_a_broken_one_refused() {
 }
 
 #[test]
+fn perft_counts_each_root_move_as_stockfish_does() {
+    let mut engine = Engine::start(&["uci"]);
+    engine
+        .say("position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1\ngo perft 3");
+    let told = engine.until("Nodes searched:");
+    let (counts, end) = told.split_at(48);
+    assert!(counts.contains(&"e1g1: 2059".to_owned()), "{told:?}");
+    let sum: u64 = counts.iter().map(|line| line.split_once(": ").unwrap().1.parse::<u64>().unwrap()).sum();
+    assert_eq!((sum, end), (97_862, ["".to_owned(), "Nodes searched: 97862".to_owned()].as_slice()));
+    engine.say("setoption name UCI_Variant value atomic\ngo perft 2");
+    assert_eq!(engine.until("Nodes searched:").last().unwrap(), "Nodes searched: 400");
+}
+
+#[test]
+fn perft_is_stopped_and_what_comes_meanwhile_waits() {
+    let mut engine = Engine::start(&["uci"]);
+    engine.say("go perft 12\nisready");
+    engine.until("readyok");
+    engine.say("position startpos moves e2e4\ngo depth 1\nposition nonsense\nstop");
+    let told = engine.until("bestmove");
+    assert!(!told.iter().any(|line| line.contains("Nodes searched")), "{told:?}");
+    assert!(!told.last().unwrap().contains("(none)"), "the position before is searched: {told:?}");
+    // What comes from a pipe is counted to its end, one after the other.
+    engine.say("position startpos\ngo perft 3\nposition startpos moves e2e4\ngo perft 2\ngo infinite");
+    drop(engine.input.take());
+    let ends: Vec<_> = (0..2).map(|_| engine.until("Nodes searched:").pop().unwrap()).collect();
+    assert_eq!(ends, ["Nodes searched: 8902", "Nodes searched: 600"]);
+    engine.until("bestmove");
+    assert_eq!(engine.wait(), 0);
+    let mut engine = Engine::start(&["uci"]);
+    engine.say("go perft 12\nquit");
+    assert_eq!(engine.wait(), 0);
+}
+
+#[test]
 fn the_last_line_of_a_search_by_nodes_tells_them_all() {
     let mut engine = Engine::start(&["uci"]);
     for (position, nodes) in [("startpos", 1), ("startpos", 1_000), ("startpos moves e2e4", 20_000)] {
@@ -389,4 +424,44 @@ fn the_last_line_of_a_search_by_nodes_tells_them_all() {
         let best = told.last().and_then(|line| after(line, "bestmove"));
         assert_eq!(after(last, "pv"), best, "{told:?}");
     }
+}
+
+#[test]
+fn eval_tells_the_parts_from_both_sides() {
+    let mut engine = Engine::start(&["uci"]);
+    for (option, parts) in [
+        ("EvalFile value net", vec!["net", "drawish ending", "fifty-move rule"]),
+        (
+            "EvalFile value hand-made",
+            vec![
+                "material and squares",
+                "pawns and shelter",
+                "pieces and kings",
+                "side to move",
+                "endgame scale",
+                "fifty-move rule",
+            ],
+        ),
+        ("UCI_Variant value atomic", vec!["net"]),
+    ] {
+        engine.say(&format!("setoption name {option}\nposition startpos moves e2e4\neval"));
+        let told = engine.until("Final evaluation");
+        let at = told.iter().position(|line| line.starts_with("Evaluation in pawns ")).unwrap();
+        let rows: Vec<(&str, [f64; 2])> = told[at + 1..]
+            .iter()
+            .map(|line| {
+                let number = |text: &str| text.trim().parse().unwrap();
+                (line[..24].trim_end(), [number(&line[24..32]), number(&line[32..])])
+            })
+            .collect();
+        let (sum, shares) = rows.split_last().unwrap();
+        assert!(shares.iter().map(|row| row.0).eq(parts), "{told:?}");
+        for (_, [white, black]) in &rows {
+            assert_eq!(*white, -black, "{told:?}");
+        }
+        assert!((shares.iter().map(|row| row.1[0]).sum::<f64>() - sum.1[0]).abs() < 0.001, "{told:?}");
+    }
+    engine.say("position nonsense");
+    engine.hear();
+    engine.complains(&[("eval", "no position"), ("go perft 3", "no position")]);
 }

@@ -10,6 +10,9 @@ use crate::support::{command::zeitnot, uci_engine::Engine};
 #[test]
 fn invalid_input_gets_an_error_each() {
     let mut engine = Engine::start(&["uci"]);
+    engine.say("go depht 3 nodes 1");
+    assert_eq!(engine.hear(), "info string error: go: 'depht 3' is unknown or lacks a number; ignored");
+    engine.best_move();
     engine.complains(&[
         ("hello", "unknown message 'hello'"),
         ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "is no position of chess"),
@@ -19,6 +22,7 @@ fn invalid_input_gets_an_error_each() {
         ("setoption name Threads value 257", "'257' is no value for Threads"),
         ("setoption name Nonsense value 1", "no option 'Nonsense'"),
         ("setoption", "expected name"),
+        ("go perft", "go perft: expected a depth from 1 to 20, got ''"),
         ("setoption name Hash", "'' is no value for Hash"),
         ("setoption name Hash value 0", "'0' is no value for Hash (1 to "),
         ("setoption name Hash value 33554433", "is no value for Hash"),
@@ -110,7 +114,7 @@ fn random_input_is_survived_and_each_go_is_answered() {
     for _ in 0..600 {
         let line: Vec<_> = (0..random.usize(1..9)).filter_map(|_| random.choice(&words).copied()).collect();
         let line = line.join(" ");
-        gos += usize::from(matches!(FromGui::parse(&line, Words::Uci), Ok(FromGui::Go(_))));
+        gos += usize::from(matches!(FromGui::parse(&line, Words::Uci), Ok(FromGui::Go { .. })));
         engine.say(&line);
     }
     engine.say("stop\ngo nodes 1");

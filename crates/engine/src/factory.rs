@@ -12,7 +12,7 @@ use zeitnot_rules::{
 
 use crate::{
     config::{Config, Kind, TableScope},
-    eval::EngineGame,
+    eval::{EngineGame, Evaluator, Part},
     external::{self, External},
     fallback,
     faulty::Faulty,
@@ -187,6 +187,11 @@ impl EngineFactory {
         G::fallback_move(self, position)
     }
 
+    /// Splits the static evaluation of a position by our own search into its parts.
+    pub fn evaluation_parts<G: Playable>(&self, position: &G) -> Vec<Part> {
+        G::evaluation_parts(self, position)
+    }
+
     /// The table that all thinkers share.
     pub fn table(&self) -> &TranspositionTable {
         &self.table
@@ -238,6 +243,12 @@ impl EngineFactory {
         }
     }
 
+    fn parts<G: EngineGame>(&self, position: &G) -> Vec<Part> {
+        let mut evaluator = G::evaluator(&self.eval_file);
+        let state = evaluator.refresh(position);
+        evaluator.parts(&state, position)
+    }
+
     fn known_or_static<G: EngineGame>(&self, position: &G) -> Packed {
         // A move of quiescence is the best capture, not the best move.
         let known = self.table.probe(position.table_key()).filter(|entry| entry.depth > 0);
@@ -264,6 +275,8 @@ pub trait Playable: Tactics {
     fn thinker(factory: &EngineFactory) -> Box<dyn Thinker<Self>>;
     #[doc(hidden)]
     fn fallback_move(factory: &EngineFactory, position: &Self) -> Packed;
+    #[doc(hidden)]
+    fn evaluation_parts(factory: &EngineFactory, position: &Self) -> Vec<Part>;
 }
 
 /// A [`Visitor`](zeitnot_rules::Visitor) that also needs the engine.
@@ -284,6 +297,10 @@ macro_rules! playable {
 
             fn fallback_move(factory: &EngineFactory, position: &Self) -> Packed {
                 factory.known_or_static(position)
+            }
+
+            fn evaluation_parts(factory: &EngineFactory, position: &Self) -> Vec<Part> {
+                factory.parts(position)
             }
         }
     )* };

@@ -6,7 +6,7 @@
 
 use std::{fmt, time::Duration};
 
-use zeitnot_rules::MAX_TIME;
+use zeitnot_rules::{MAX_PERFT_DEPTH, MAX_TIME};
 
 use super::{WireError, shorten};
 
@@ -50,7 +50,16 @@ pub enum FromGui {
         moves: Vec<String>,
     },
     /// Start a search.
-    Go(Go),
+    Go {
+        /// Limits of the search.
+        go: Go,
+        /// Words without effect: unknown ones, and fields without their number. Shortened; empty if there are none.
+        ignored: String,
+    },
+    /// Count the leaves of the move tree of this depth, for each root move.
+    Perft(u32),
+    /// Print the static evaluation for people.
+    Eval,
     /// Stop the search and answer.
     Stop,
     /// The expected move was played; the clock runs.
@@ -115,10 +124,11 @@ impl FromGui {
                 "ubgi" if known == Words::Ubgi => FromGui::Ubgi,
                 "ubginewgame" if known == Words::Ubgi => FromGui::NewGame,
                 "d" => FromGui::Display,
+                "eval" => FromGui::Eval,
                 "isready" => FromGui::IsReady,
                 "ucinewgame" => FromGui::NewGame,
                 "position" => position(words, known)?,
-                "go" => FromGui::Go(go(words)),
+                "go" => go(words)?,
                 "stop" => FromGui::Stop,
                 "ponderhit" => FromGui::PonderHit,
                 "setoption" => set_option(words)?,
@@ -157,15 +167,19 @@ fn set_option<'l>(words: impl Iterator<Item = &'l str>) -> Result<FromGui, WireE
     Ok(FromGui::SetOption { name, value: words.collect::<Vec<_>>().join(" ") })
 }
 
-/// Parses the fields in any order. A field without a valid number is ignored.
-fn go<'l>(words: impl Iterator<Item = &'l str>) -> Go {
-    let mut go = Go::default();
+/// Parses the fields in any order. As in Stockfish, `perft` takes the place of a search, whatever else is given.
+fn go<'l>(words: impl Iterator<Item = &'l str>) -> Result<FromGui, WireError> {
+    let (mut go, mut ignored) = (Go::default(), Vec::new());
     let mut words = words.peekable();
     while let Some(field) = words.next() {
         let mut number = || {
-            let number = number(words.peek()?)?;
-            words.next();
-            Some(number)
+            let number = words.peek().and_then(|word| number(word));
+            if number.is_some() {
+                words.next();
+            } else {
+                ignored.push(field);
+            }
+            number
         };
         let small = |number: u64| u16::try_from(number).unwrap_or(u16::MAX);
         let millis = |number: u64| Duration::from_millis(number).min(MAX_TIME);
@@ -181,15 +195,27 @@ fn go<'l>(words: impl Iterator<Item = &'l str>) -> Go {
             "mate" => go.mate = number().map(small),
             "infinite" => go.infinite = true,
             "ponder" => go.ponder = true,
+            "perft" => return perft(words.peek().copied()),
             "searchmoves" => {
                 while let Some(mv) = words.next_if(|word| is_move(word)) {
                     go.search_moves.push(mv.to_owned());
                 }
             }
-            _ => {}
+            _ => ignored.push(field),
         }
     }
-    go
+    Ok(FromGui::Go { go, ignored: shorten(&ignored.join(" ")) })
+}
+
+/// Parses the depth of `go perft`.
+fn perft(depth: Option<&str>) -> Result<FromGui, WireError> {
+    let known =
+        depth.and_then(|word| word.parse().ok()).filter(|depth| (1..=MAX_PERFT_DEPTH).contains(depth));
+    known.map(FromGui::Perft).ok_or_else(|| WireError::Field {
+        message: "go perft",
+        expected: "a depth from 1 to 20",
+        got: shorten(depth.unwrap_or("")),
+    })
 }
 
 /// Parses a number. Negative ones, as on clocks that have run out, become zero; too large ones the maximum.
@@ -275,7 +301,7 @@ mod tests {
 
     fn parse_go(line: &str) -> Go {
         match FromGui::parse(line, Words::Uci) {
-            Ok(FromGui::Go(go)) => go,
+            Ok(FromGui::Go { go, .. }) => go,
             other => panic!("{line}: {other:?}"),
         }
     }
@@ -313,6 +339,35 @@ mod tests {
         let go = parse_go("go wtime 18446744073709551615 winc 99999999999999999999");
         assert_eq!((go.time[0], go.increment[0]), (Some(MAX_TIME), Some(MAX_TIME)));
         assert_eq!(parse_go("go nodes - depth +5 movetime 1e3 mate"), Go::default());
+    }
+
+    #[test]
+    fn words_without_effect_are_told() {
+        for (line, expected) in [
+            ("go", ""),
+            ("go wtime 100 btime -5 infinite searchmoves e2e4 ponder", ""),
+            ("go depht 3 nodes 5", "depht 3"),
+            ("go depth nodes 5", "depth"),
+            ("go movetime 1e3 searchmoves e2e4 e2e9", "movetime 1e3 e2e9"),
+            ("go nodes", "nodes"),
+        ] {
+            match FromGui::parse(line, Words::Uci) {
+                Ok(FromGui::Go { ignored, .. }) => assert_eq!(ignored, expected, "{line}"),
+                other => panic!("{line}: {other:?}"),
+            }
+        }
+        let many = FromGui::parse(&"go joho".replace("joho", &"joho ".repeat(100_000)), Words::Uci);
+        assert!(matches!(many, Ok(FromGui::Go { ignored, .. }) if ignored.len() == 60));
+    }
+
+    #[test]
+    fn perft_has_a_depth_that_can_be_counted() {
+        assert_eq!(FromGui::parse("go perft 5", Words::Uci), Ok(FromGui::Perft(5)));
+        assert_eq!(FromGui::parse("go depth 3 perft 20 x", Words::Ubgi), Ok(FromGui::Perft(MAX_PERFT_DEPTH)));
+        for line in ["go perft", "go perft 0", "go perft 21", "go perft -1", "go perft depth 3"] {
+            let error = FromGui::parse(line, Words::Uci).unwrap_err().to_string();
+            assert!(error.starts_with("go perft: expected a depth from 1 to 20, got '"), "{line}: {error}");
+        }
     }
 
     #[test]
@@ -394,6 +449,7 @@ mod tests {
     #[test]
     fn the_words_of_ubgi_are_known_to_it_only() {
         assert_eq!(FromGui::parse(" d ", Words::Uci), FromGui::parse("d", Words::Ubgi));
+        assert_eq!(FromGui::parse("eval", Words::Uci), Ok(FromGui::Eval));
         for (line, message) in [("ubgi", FromGui::Ubgi), ("ubginewgame\r", FromGui::NewGame)] {
             assert_eq!(FromGui::parse(line, Words::Ubgi), Ok(message));
             assert!(FromGui::parse(line, Words::Uci).is_err());
@@ -419,7 +475,7 @@ mod tests {
         fn garbage_never_panics(words in prop::collection::vec(prop_oneof![
             Just("go".to_owned()), Just("position".into()), Just("fen".into()), Just("moves".into()), Just("wtime".into()),
             Just("searchmoves".into()), Just("setoption".into()), Just("name".into()), Just("value".into()),
-            Just("depth".into()), Just("board".into()), Just("ubgi".into()), Just("d".into()), "-?[0-9]{1,25}", ".{0,6}",
+            Just("depth".into()), Just("board".into()), Just("ubgi".into()), Just("d".into()), Just("perft".into()), "-?[0-9]{1,25}", ".{0,6}",
         ], 0..12)) {
             let line = words.join(" ");
             let (uci, ubgi) = (FromGui::parse(&line, Words::Uci), FromGui::parse(&line, Words::Ubgi));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zeitnot_rules::{
-    Tactics,
+    Color, Tactics,
     chess::{Chess, VariantPosition},
     minichess::MiniChess,
     tuc::Tuc,
@@ -46,7 +46,16 @@ pub trait Evaluator<G: Tactics>: Default + Send + 'static {
 
     /// Evaluates the position for the side to move.
     fn evaluate(&mut self, state: &Self::State, position: &G) -> Score;
+
+    /// Splits the evaluation of the position into its parts, for people.
+    fn parts(&mut self, state: &Self::State, position: &G) -> Vec<Part> {
+        let score = self.evaluate(state, position).get();
+        vec![("net", if position.side_to_move() == Color::White { score } else { -score })]
+    }
 }
+
+/// Part of an evaluation: its name, and what it adds, in centipawns from White's point of view.
+pub type Part = (&'static str, i32);
 
 /// Hash keys of parts of a position, for correction history: in chess its pawns and kings, White's pieces, and
 /// Black's pieces.

@@ -1,18 +1,20 @@
 //! A game and its search thread with the type of the game erased, so that the console is compiled once.
 
-use zeitnot_rules::{Color, Diagram, Game, GameError, GameHistory, GameKind, Outcome, Packed};
+use std::{sync::Arc, time::Instant};
+
+use zeitnot_rules::{Color, Diagram, Game, GameError, GameHistory, GameKind, Outcome, Packed, divide};
 use zeitnot_wire::uci::Info;
 
 use crate::{
     book::Book,
     driver::{SearchEvent, SearchHandle, SearchRequest, SearchThread},
+    eval::Part,
     factory::{EngineFactory, PlayVisitor, Playable, with_game},
-    limits::Limits,
+    limits::{Limits, StopFlag},
     score::Score,
     thinker::Progress,
     time::Budget,
 };
-use std::time::Instant;
 
 /// See the module's comment. Moves are packed, as in the decision slot.
 pub(super) trait Board {
@@ -24,6 +26,12 @@ pub(super) trait Board {
 
     /// The position for people, as Stockfish's command `d` prints it.
     fn diagram(&self) -> String;
+
+    /// The parts of the static evaluation as a table for people.
+    fn evaluation(&self) -> String;
+
+    /// Counts the leaves below each root move, which is written, until the flag is raised.
+    fn divide(&self, depth: u32, stop: Arc<StopFlag>) -> Counts;
 
     fn to_move(&self) -> Color;
 
@@ -58,6 +66,9 @@ pub(super) enum Event {
     Progress(u16, Score, Info),
     Ended,
 }
+
+/// Moves, and the number of leaves below each.
+pub(super) type Counts = Box<dyn Iterator<Item = (String, u64)> + Send>;
 
 pub(super) type Observe = Box<dyn Fn(Event) + Send + Sync>;
 
@@ -117,6 +128,25 @@ impl<G: Playable> Board for Typed<G> {
             Diagram::read(now.kind(), &fen).map_or_else(String::new, |diagram| format!("\n{diagram}\n\n"));
         let (key, checkers) = (now.key().0, now.checkers().join(" "));
         format!("{board}Fen: {fen}\nSide: {}\nKey: {key:016X}\nCheckers: {checkers}", now.side_to_move())
+    }
+
+    fn evaluation(&self) -> String {
+        let now = self.game.now();
+        let parts = self.factory.evaluation_parts(now);
+        let sum = ("Final evaluation", parts.iter().map(|part| part.1).sum());
+        let pawns = |centipawns: i32| f64::from(centipawns) / 100.0;
+        let row = |(name, white): Part| {
+            let ours = if now.side_to_move() == Color::White { white } else { -white };
+            format!("\n{name:<24}{:>+8.2}{:>+14.2}", pawns(white), pawns(ours))
+        };
+        let rows: String = parts.into_iter().chain([sum]).map(row).collect();
+        format!("{:<24}{:>8}{:>14}{rows}", "Evaluation in pawns", "White", "side to move")
+    }
+
+    fn divide(&self, depth: u32, stop: Arc<StopFlag>) -> Counts {
+        let root = self.game.now().clone();
+        let counts = divide(root.clone(), depth, move || stop.is_raised());
+        Box::new(counts.map(move |(mv, nodes)| (root.write(mv).to_string(), nodes)))
     }
 
     fn to_move(&self) -> Color {

@@ -16,6 +16,7 @@ use super::{
     error::{CommandError, UciError},
     io::{Message, Output, read_input},
     options::{BadOption, Button, Options, tunable_lines},
+    perft::Perft,
     search::{Search, Session},
 };
 use crate::{factory::EngineFactory, net::EvalFile};
@@ -32,7 +33,9 @@ pub(super) struct Console {
     /// Whether the board holds what the GUI has set up last. If that was invalid, there is nothing to search.
     has_position: bool,
     search: Option<Search>,
-    /// Commands that concern the next search, and came during this one.
+    /// Never beside a search.
+    perft: Option<Perft>,
+    /// Commands that concern the next search and came during this one, and those that came during a count.
     deferred: Vec<Command>,
     inbox: Receiver<Message>,
     input_ended: bool,
@@ -56,6 +59,7 @@ impl Console {
             session: Session { dialect, options, output: Output::new(output), to_inbox },
             has_position: true,
             search: None,
+            perft: None,
             deferred: Vec::new(),
             inbox,
             input_ended: false,
@@ -64,13 +68,19 @@ impl Console {
     }
 
     /// Runs until `quit` or the end of the input. A search that runs then is stopped and answered; one that is
-    /// limited by its work is finished, as long as the output can be written.
+    /// limited by its work is finished, as long as the output can be written, and so is a count.
     pub(super) fn run(mut self) -> Result<(), UciError> {
         loop {
-            if self.search.as_ref().is_some_and(Search::is_due) {
-                self.answer()?;
+            if self.perft.take_if(|perft| perft.has_ended()).is_some() {
+                self.execute_deferred()?;
             }
-            if self.input_ended && self.search.is_none() {
+            let is_answered =
+                |search: &Search| search.is_due() || self.input_ended && !search.outlives_input();
+            if self.search.as_ref().is_some_and(is_answered) {
+                self.answer()?;
+                continue;
+            }
+            if self.input_ended && self.search.is_none() && self.perft.is_none() {
                 return Ok(());
             }
             let message = match self.search.as_ref().and_then(Search::hard_limit) {
@@ -86,19 +96,15 @@ impl Console {
                 Ok(Message::TooLongLine) => self.receive(Err(CommandError::TooLongLine))?,
                 Ok(Message::SearchEnded) => {}
                 Ok(Message::OutputFailed(error)) => return Err(error.into()),
-                Ok(Message::EndOfInput) => {
-                    self.input_ended = true;
-                    if self.search.as_ref().is_some_and(|search| !search.outlives_input()) {
-                        self.answer()?;
-                    }
-                }
+                Ok(Message::EndOfInput) => self.input_ended = true,
                 Err(RecvTimeoutError::Timeout) => self.answer()?,
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
         }
     }
 
-    /// Executes a command now, or after the search, so that a `go` that follows it can silence the search.
+    /// Executes a command now, or after the search, so that a `go` that follows it can silence the search, or after the
+    /// count: as in Stockfish, only `stop` and `quit` end that.
     fn receive(&mut self, command: Command) -> Result<(), UciError> {
         let concerns_next_search = match &command {
             Ok(command) => {
@@ -107,7 +113,9 @@ impl Console {
             Err(error) => error.hides_position(),
         };
         let may_be_silenced = self.session.dialect.go_silences && self.search.is_some();
-        if may_be_silenced && concerns_next_search {
+        let waits_for_count =
+            self.perft.is_some() && !matches!(command, Ok(FromGui::Stop | FromGui::IsReady));
+        if may_be_silenced && concerns_next_search || waits_for_count {
             if self.deferred.len() < MAX_DEFERRED {
                 self.deferred.push(command);
                 return Ok(());
@@ -124,7 +132,17 @@ impl Console {
         match command {
             FromGui::Uci => self.introduce("uciok")?,
             FromGui::Ubgi => self.introduce("ubgiok")?,
-            FromGui::Display if !self.has_position => self.session.output.error(&CommandError::NoPosition)?,
+            FromGui::Display | FromGui::Eval | FromGui::Perft(_) if !self.has_position => {
+                self.session.output.error(&CommandError::NoPosition)?;
+            }
+            FromGui::Eval => self.session.output.line(&self.board.evaluation())?,
+            FromGui::Perft(depth) => {
+                self.answer()?;
+                match Perft::start(&self.session, &*self.board, depth) {
+                    Ok(perft) => self.perft = Some(perft),
+                    Err(error) => self.session.output.error(&error)?,
+                }
+            }
             FromGui::Display => self.session.output.line(&self.board.diagram())?,
             FromGui::IsReady => self.session.output.line("readyok")?,
             FromGui::NewGame => {
@@ -136,11 +154,14 @@ impl Console {
                 self.answer()?;
                 self.set_up(root.as_deref(), &moves)?;
             }
-            FromGui::Go(go) => {
+            FromGui::Go { go, ignored } => {
                 if self.session.dialect.go_silences {
                     self.silence()?;
                 }
                 self.answer()?;
+                if !ignored.is_empty() {
+                    self.session.output.error(&CommandError::Ignored(ignored))?;
+                }
                 self.go((self.session.dialect.complete)(go))?;
             }
             FromGui::Stop => self.answer()?,
@@ -224,9 +245,12 @@ impl Console {
         Ok(())
     }
 
-    /// Answers the search that runs, if any.
+    /// Answers the search that runs, if any, and stops a count.
     fn answer(&mut self) -> Result<(), UciError> {
-        let Some(search) = self.search.take() else { return Ok(()) };
+        let was_counting = self.perft.take().is_some();
+        let Some(search) = self.search.take() else {
+            return if was_counting { self.execute_deferred() } else { Ok(()) };
+        };
         search.answer(&self.session, &*self.board)?;
         self.execute_deferred()
     }

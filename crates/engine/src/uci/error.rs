@@ -26,6 +26,8 @@ pub(super) enum CommandError {
     NoPosition,
     #[error("a line of more than 1 MiB was skipped")]
     TooLongLine,
+    #[error("go: '{0}' is unknown or lacks a number; ignored")]
+    Ignored(String),
 }
 
 impl CommandError {

@@ -14,6 +14,7 @@ mod dialect;
 mod error;
 mod io;
 mod options;
+mod perft;
 mod search;
 mod ubgi;
 

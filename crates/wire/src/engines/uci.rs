@@ -239,7 +239,7 @@ mod tests {
             infinite: bool, ponder: bool, search_moves in prop::collection::vec("[a-h][1-8][a-h][1-8]q?", 0..4),
         ) {
             let go = Go { time, increment, moves_to_go, move_time, depth, nodes, mate, infinite, ponder, search_moves };
-            prop_assert_eq!(FromGui::parse(&go.to_string(), Words::Uci), Ok(FromGui::Go(go)));
+            prop_assert_eq!(FromGui::parse(&go.to_string(), Words::Uci), Ok(FromGui::Go { go, ignored: String::new() }));
         }
 
         #[test]

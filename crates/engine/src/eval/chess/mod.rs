@@ -24,7 +24,7 @@ use zeitnot_rules::{
     },
 };
 
-use super::{Evaluator, PartialKeys};
+use super::{Evaluator, Part, PartialKeys};
 use crate::{
     Score,
     net::{Net, NetEvaluator},
@@ -40,6 +40,7 @@ pub(crate) mod terms;
 pub(crate) mod trace;
 mod weights;
 
+use pawn_terms::PawnEntry;
 use tapered_score::TaperedScore;
 use trace::{Counts, Sum, Trace};
 pub(crate) use weights::WEIGHTS;
@@ -186,6 +187,24 @@ impl Evaluator<Chess> for ChessEval {
         };
         Score::cp(terms::sign(us) * white)
     }
+
+    fn parts(&mut self, state: &Accumulator, position: &Chess) -> Vec<Part> {
+        let (board, us) = (position.board(), position.turn());
+        let whole = terms::sign(us) * self.evaluate(state, position).get();
+        if endgame::bare_king(board, us).is_some() {
+            return vec![("known ending", whole)];
+        }
+        let mut parts = match &mut self.net {
+            Some(net) => {
+                let raw = terms::sign(us) * net.evaluate(state.ply, position);
+                vec![("net", raw), ("drawish ending", by_net(net, state, position) - raw)]
+            }
+            None => self.parts_by_hand(state, board, us),
+        };
+        let sum: i32 = parts.iter().map(|part| part.1).sum();
+        parts.push(("fifty-move rule", whole - sum));
+        parts
+    }
 }
 
 impl ChessEval {
@@ -197,15 +216,41 @@ impl ChessEval {
     /// Tapered sum of all terms, from White's point of view.
     fn tapered(&mut self, state: &Accumulator, board: &Board, us: Color) -> i32 {
         let pawns = self.pawns.probe(state.pawn_key, board);
-        let mut sum = Sum::of(state.psqt + pawns.worth);
-        sum.add(us, terms::TEMPO.at(0), 1);
-        piece_terms::describe(board, pawns.passed, &mut sum);
-        let total = sum.total();
+        let total = total(state, board, us, &pawns);
         let strong = Color::from_white(total.endgame() > 0);
         let endgame = total.endgame() * endgame::scale(board, strong, pawns.passed) / endgame::SCALE_NORMAL;
-        let phase = state.phase();
-        (total.middlegame() * phase + endgame * (FULL_PHASE - phase)) / FULL_PHASE
+        taper(state, total.middlegame(), endgame)
     }
+
+    /// Parts of the tapered sum.
+    fn parts_by_hand(&mut self, state: &Accumulator, board: &Board, us: Color) -> Vec<Part> {
+        let pawns = self.pawns.probe(state.pawn_key, board);
+        let worth = |score: TaperedScore| taper(state, score.middlegame(), score.endgame());
+        let all = worth(total(state, board, us, &pawns));
+        let (placed, structure) = (worth(state.psqt), worth(pawns.worth));
+        let tempo = worth(WEIGHTS[terms::TEMPO.at(0)] * terms::sign(us));
+        vec![
+            ("material and squares", placed),
+            ("pawns and shelter", structure),
+            ("pieces and kings", all - placed - structure - tempo),
+            ("side to move", tempo),
+            ("endgame scale", self.tapered(state, board, us) - all),
+        ]
+    }
+}
+
+/// Sum of all terms, from White's point of view.
+fn total(state: &Accumulator, board: &Board, us: Color, pawns: &PawnEntry) -> TaperedScore {
+    let mut sum = Sum::of(state.psqt + pawns.worth);
+    sum.add(us, terms::TEMPO.at(0), 1);
+    piece_terms::describe(board, pawns.passed, &mut sum);
+    sum.total()
+}
+
+/// Score between middlegame and endgame, by the phase.
+fn taper(state: &Accumulator, middlegame: i32, endgame: i32) -> i32 {
+    let phase = state.phase();
+    (middlegame * phase + endgame * (FULL_PHASE - phase)) / FULL_PHASE
 }
 
 /// Evaluation by a network, from White's point of view; lower where the side ahead can hardly win.
@@ -329,6 +374,24 @@ mod tests {
             evaluator.evaluate(&state, &position).get()
         };
         assert!(score(0) > score(40) && score(40) > score(90) && score(90) > 0);
+    }
+
+    #[test]
+    fn the_parts_add_up_to_the_evaluation() {
+        let net = Arc::new(Net::new(&Weights::material()).unwrap());
+        for fen in [
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b KQkq - 30 21",
+            "4k3/8/8/8/8/8/8/2R1K3 b - - 0 1",
+            "4k3/4p3/8/8/8/8/8/2B1K3 w - - 0 1",
+        ] {
+            let position = Chess::parse(fen).unwrap();
+            for mut evaluator in [ChessEval::default(), ChessEval::new(Some(net.clone()))] {
+                let state = evaluator.refresh(&position);
+                let white = terms::sign(position.turn()) * evaluator.evaluate(&state, &position).get();
+                let parts = evaluator.parts(&state, &position);
+                assert_eq!(parts.iter().map(|part| part.1).sum::<i32>(), white, "{fen}: {parts:?}");
+            }
+        }
     }
 
     fn by_material(fen: &str) -> Score {
