@@ -91,8 +91,21 @@ fn colours_tell_the_sides_apart_and_black_sits_below_its_own_pieces() {
     let lines = drawn(&app, 80, 24, Theme::Colours, now);
     assert!(lines[1].starts_with("1   ♜   ♞   ♝   ♚   ♛"), "{lines:#?}");
     assert!(lines[16].trim_start().starts_with('h'), "{lines:#?}");
-    let tall = drawn(&app, 140, 60, Theme::Colours, now);
-    assert!(tall[24].contains("zeitnot (level 4)") && tall[24].trim_start().starts_with('h'), "{tall:#?}");
+}
+
+#[test]
+fn squares_grow_with_the_terminal_and_leave_room_for_the_panel() {
+    let now = Instant::now();
+    let app = App::new(table(GameKind::Chess, None, &["e4"], "black"), now);
+    // Rows of the terminal, and of the board.
+    for (width, height, rows) in [(80, 24, 16), (100, 30, 24), (60, 30, 16), (140, 60, 48), (200, 60, 56)] {
+        let lines = drawn(&app, width, height, Theme::Colours, now);
+        let labels = &lines[rows];
+        assert!(labels.trim_start().starts_with('h') && labels.contains("zeitnot"), "{width}: {lines:#?}");
+        // A piece is a picture where it has the room.
+        let all = lines.join("\n");
+        assert_eq!((all.contains('♜'), all.contains("▀█▀")), (rows < 32, rows >= 32), "{width}: {lines:#?}");
+    }
 }
 
 #[test]

@@ -1,15 +1,20 @@
 //! The board as a widget of ratatui, in squares as large as the area allows.
 
+use std::ops::RangeInclusive;
+
 use ratatui::{buffer::Buffer, layout::Rect, style::Modifier, widgets::Widget};
 use zeitnot_rules::{Color, Diagram};
 
 use super::{
+    picture,
     theme::{Mark, Theme},
     view::{Marks, Square, View},
 };
 
-/// Sizes of a square to try, in columns and rows.
-const SIZES: [(u16, u16); 3] = [(7, 3), (4, 2), (2, 1)];
+/// Sizes of small squares, in columns and rows. A large one of n rows has 2n + 1 columns: the piece stands in the middle.
+const SMALL: [(u16, u16); 2] = [(4, 2), (2, 1)];
+/// Rows of large squares.
+const LARGE: RangeInclusive<u16> = 3..=12;
 /// Columns of the labels of the rows.
 const LABELS: u16 = 2;
 
@@ -20,6 +25,8 @@ pub(super) struct BoardWidget<'v> {
     last_move: Vec<Square>,
     marks: &'v Marks,
     theme: Theme,
+    /// Columns and rows of a square.
+    cell: (u16, u16),
 }
 
 impl<'v> BoardWidget<'v> {
@@ -28,21 +35,31 @@ impl<'v> BoardWidget<'v> {
         let diagram = view.diagram()?;
         let last_move = view.last_move().map(|ply| squares(&diagram, &ply.uci)).unwrap_or_default();
         let last_move = last_move.into_iter().flatten().collect();
-        Some(BoardWidget { diagram, bottom: view.bottom, last_move, marks, theme })
+        Some(BoardWidget { diagram, bottom: view.bottom, last_move, marks, theme, cell: SMALL[0] })
     }
 
-    fn cell(&self, area: Rect) -> (u16, u16) {
+    /// The same, in squares as large as the area allows. Large ones leave this many columns beside the board.
+    pub(super) fn sized(self, area: Rect, beside: u16) -> Self {
         let (rows, columns) = (self.diagram.rows() as u16, self.diagram.columns() as u16);
         let fits = |&(width, height): &(u16, u16)| {
-            height * rows < area.height && width * columns + LABELS <= area.width
+            let beside = if height < *LARGE.start() { 0 } else { beside };
+            height * rows < area.height && width * columns + LABELS + beside <= area.width
         };
-        SIZES.into_iter().find(fits).unwrap_or(SIZES[SIZES.len() - 1])
+        let large = LARGE.rev().map(|height| (2 * height + 1, height));
+        let cell = large.chain(SMALL).find(fits).unwrap_or(SMALL[SMALL.len() - 1]);
+        BoardWidget { cell, ..self }
     }
 
-    /// Columns and rows that the board takes in an area.
-    pub(super) fn size(&self, area: Rect) -> (u16, u16) {
-        let (width, height) = self.cell(area);
+    /// Columns and rows that the board takes.
+    pub(super) fn size(&self) -> (u16, u16) {
+        let (width, height) = self.cell;
         (LABELS + width * self.diagram.columns() as u16, 1 + height * self.diagram.rows() as u16)
+    }
+
+    /// Whether pieces are drawn larger than a character.
+    fn has_pictures(&self) -> bool {
+        let (width, height) = self.cell;
+        self.theme == Theme::Colours && width >= picture::WIDTH && height >= picture::HEIGHT
     }
 
     /// The square that is shown in this row and column of the picture.
@@ -70,7 +87,7 @@ pub(in crate::cli) fn squares(diagram: &Diagram, mv: &str) -> [Option<Square>; 2
 
 impl Widget for BoardWidget<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
-        let (width, height) = self.cell(area);
+        let (width, height) = self.cell;
         let (rows, columns) = (self.diagram.rows(), self.diagram.columns());
         let mut put = |x: u16, y: u16, symbol: char, style| {
             // Outside of the area where the terminal is smaller than the board.
@@ -99,9 +116,18 @@ impl Widget for BoardWidget<'_> {
                 let piece = self.diagram.at(square.0, square.1);
                 let (symbol, style) = self.theme.content(piece, mark);
                 let (x, y) = (left + width / 2 - u16::from(width == 2), top + height / 2);
-                put(x, y, symbol, style);
+                let picture = piece.filter(|_| self.has_pictures()).and_then(picture::rows);
+                if let Some(rows) = &picture {
+                    let (x, y) = (x - picture::WIDTH / 2, top + (height - picture::HEIGHT).div_ceil(2));
+                    for (y, row) in (y..).zip(rows) {
+                        (x..).zip(row.chars()).for_each(|(x, pixels)| put(x, y, pixels, style));
+                    }
+                } else {
+                    put(x, y, symbol, style);
+                }
                 if piece.is_some() && mark.is_target {
-                    put(x + 1, y, '•', style.remove_modifier(Modifier::BOLD));
+                    let x = if picture.is_some() { left + width - 1 } else { x + 1 };
+                    put(x, y, '•', style.remove_modifier(Modifier::BOLD));
                 }
             }
             let label = self.diagram.row_label(self.square(row, 0).0);

@@ -1,10 +1,11 @@
 //! Games drawn in the terminal, for `zeitnot board` and `zeitnot watch`.
 //!
-//! [`view`] is what is shown of a game, without any drawing; [`board`] and [`panel`] draw it by ratatui; [`terminal`]
+//! [`view`] is what is shown of a game, without any drawing; [`board`], with [`picture`], and [`panel`] draw it by ratatui; [`terminal`]
 //! takes the terminal over and gives it back.
 
 pub(super) mod board;
 pub(super) mod panel;
+mod picture;
 pub(super) mod terminal;
 pub(super) mod theme;
 pub(super) mod view;
@@ -31,7 +32,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, view: &View<'_>, marks: &M
         frame.render_widget(format!("no board for {}", view.game.summary.fen), area);
         return;
     };
-    let (width, height) = widget.size(area);
+    let widget = widget.sized(area, GAP + MIN_PANEL);
+    let (width, height) = widget.size();
     let has_panel = area.width >= width + GAP + MIN_PANEL;
     let columns = [Constraint::Length(width), Constraint::Length(GAP), Constraint::Max(MAX_PANEL)];
     let [left, _, right] = Layout::horizontal(columns).areas(area);
