@@ -95,9 +95,9 @@ impl Stays {
     async fn wait(self, page: &str, mut spectators: watch::Receiver<usize>) {
         let is_watched = *spectators.borrow() > 0;
         match self {
-            Stays::UntilStopped => info!("all games are over; the page stays at {page} until Ctrl-C"),
+            Stays::UntilStopped => info!("all games are over; {page} stays until Ctrl-C"),
             Stays::WhileWatched if is_watched => {
-                info!("all games are over; the page stays while a browser shows it, at most until Ctrl-C");
+                info!("all games are over; the page stays while a browser shows it");
             }
             Stays::Never | Stays::WhileWatched => return,
         }

@@ -21,6 +21,7 @@ use super::journal::Journal;
 use super::{
     log_line::{LastValue, ShortLine},
     service::client_events::ClientEvents,
+    table::error_width,
 };
 
 /// Environment variable that overrides the configured level.
@@ -146,7 +147,7 @@ pub(super) fn start_with(config: &Config, live: &MultiProgress, events: Option<C
     let log = match config.format {
         Format::Human if is_journal => log.json().boxed(),
         Format::Human if io::stderr().is_terminal() => {
-            log.with_ansi(wants_colours()).fmt_fields(LastValue).event_format(ShortLine).boxed()
+            log.with_ansi(wants_colours()).fmt_fields(LastValue).event_format(ShortLine(error_width)).boxed()
         }
         Format::Human => log.with_target(false).with_ansi(false).boxed(),
         Format::Json => log.json().boxed(),

@@ -1,6 +1,6 @@
 //! Lines of the log on a terminal, short enough for 80 columns: `12:30:05  INFO zeitnot: game 1 begins`.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use console::Style;
 use time::{OffsetDateTime, macros::format_description};
@@ -17,8 +17,14 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-/// Format of events: the time of day (UTC), the level, the last field of each span, and the message.
-pub(super) struct ShortLine;
+use super::table::fold;
+
+/// Columns before the spans and the message.
+const HEAD: usize = "12:30:05  INFO ".len();
+
+/// Format of events: the time of day (UTC), the level, the last field of each span, and the message. What is longer than
+/// the terminal, which has so many columns now, goes on below the message.
+pub(super) struct ShortLine(pub(super) fn() -> usize);
 
 /// Format of a span's fields: the last value alone, without the scheme of a URL. It is what tells one span from others:
 /// the player, the game, the server.
@@ -37,13 +43,22 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> FormatEvent<S, LastValue> for Short
         let level = *event.metadata().level();
         write!(line, "{} ", style(Style::new().dim()).apply_to(time.unwrap_or_default()))?;
         write!(line, "{} ", style(colour(level)).apply_to(format_args!("{level:>5}")))?;
+        let mut text = " ".repeat(HEAD);
         for span in context.event_scope().into_iter().flat_map(|scope| scope.from_root()) {
             if let Some(fields) = span.extensions().get::<FormattedFields<LastValue>>() {
-                write!(line, "{} ", style(Style::new().bold()).apply_to(format_args!("{fields}:")))?;
+                write!(text, "{fields}: ")?;
             }
         }
-        DefaultFields::new().format_fields(line.by_ref(), event)?;
-        writeln!(line)
+        let names = text[HEAD..].trim_end().to_owned();
+        DefaultFields::new().format_fields(Writer::new(&mut text), event)?;
+        let folded = fold(&text, (self.0)(), HEAD);
+        let rest = folded.trim_start();
+        match rest.strip_prefix(&names).filter(|_| !names.is_empty()) {
+            Some(message) => {
+                writeln!(line, "{}{message}", style(Style::new().bold()).apply_to(names))
+            }
+            None => writeln!(line, "{rest}"),
+        }
     }
 }
 
@@ -99,13 +114,13 @@ mod tests {
         }
     }
 
-    fn logged(ansi: bool) -> String {
+    fn logged(ansi: bool, width: fn() -> usize) -> String {
         let lines = Lines::default();
         let writer = lines.clone();
         let log = tracing_subscriber::fmt()
             .with_ansi(ansi)
             .fmt_fields(LastValue)
-            .event_format(ShortLine)
+            .event_format(ShortLine(width))
             .with_writer(move || writer.clone())
             .finish();
         tracing::subscriber::with_default(log, || {
@@ -123,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_line_has_the_time_of_day_and_names_instead_of_spans() {
-        let text = logged(false);
+        let text = logged(false, || usize::MAX);
         let lines: Vec<_> = text.lines().map(|line| line.split_at(8)).collect();
         assert!(
             lines.iter().all(|(time, _)| time.split(':').all(|part| part.parse::<u8>().is_ok())),
@@ -139,8 +154,15 @@ mod tests {
     }
 
     #[test]
+    fn long_lines_go_on_below_the_message() {
+        let text = logged(false, || 37);
+        assert!(text.contains("  WARN alice: connection lost\n               left=3\n"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 37), "{text}");
+    }
+
+    #[test]
     fn colours_are_those_of_the_levels() {
-        let text = logged(true);
+        let text = logged(true, || 80);
         assert!(text.contains("\u{1b}[32m INFO\u{1b}[0m listening\n"), "{text:?}");
     }
 }

@@ -4,8 +4,16 @@ use console::Term;
 
 /// Columns of standard output, if it is a terminal.
 pub(super) fn width() -> usize {
-    let out = Term::stdout();
-    if out.is_term() { out.size().1.into() } else { usize::MAX }
+    width_of(&Term::stdout())
+}
+
+/// Columns of standard error, if it is a terminal.
+pub(super) fn error_width() -> usize {
+    width_of(&Term::stderr())
+}
+
+fn width_of(terminal: &Term) -> usize {
+    if terminal.is_term() { terminal.size().1.into() } else { usize::MAX }
 }
 
 /// Breaks a text at spaces into lines of at most `width` columns, all but the first one indented. A longer word stays
