@@ -25,7 +25,7 @@ async fn games_are_listed_and_one_is_watched_to_its_end_and_beyond() {
     board.play("g2-g4 d8-h4").await;
     until("the end", async || pty.screen().contains("0-1 Checkmate")).await;
     arena.stop().await;
-    until("the arena is missed", async || pty.screen().contains("not connected: ")).await;
+    until("the arena is missed", async || pty.screen().contains("not connected to http://")).await;
     pty.type_in("q");
     assert_eq!(pty.end().0, Some(0));
 }

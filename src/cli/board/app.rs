@@ -126,7 +126,7 @@ impl App {
             Meaning::Move(mv) => format!("{} ⏎", mv.san),
             Meaning::Several(sans) => sans.join(" "),
             Meaning::Nothing if self.table.legal.is_empty() => "it is not your turn".to_owned(),
-            Meaning::Nothing => "no legal move begins so".to_owned(),
+            Meaning::Nothing => format!("no legal move begins with {}", self.input.text()),
         }
     }
 
@@ -240,7 +240,7 @@ impl App {
                 let typed = self.input.text().to_owned();
                 self.refused(&match self.table.legal.is_empty() {
                     true => "It is not your turn.".to_owned(),
-                    false => format!("{typed} is no legal move here."),
+                    false => format!("{typed} is not a legal move here, nor does one begin with it."),
                 });
                 None
             }

@@ -73,8 +73,10 @@ fn a_game_fills_eighty_columns() {
         "0:59.9",
         "○ Guest",
         "0:59.0",
-        "+0.35  depth 14  1.2 Mn/s",
-        "  1. e4       c5",
+        "● +0.35  depth 14  1.2 Mn/s",
+        // The bot's line, and what each move was worth.
+        "1...d5",
+        "  1. e4       +0.35   c5       +0.35",
         "move: Nf   Nf3 ⏎",
         "^T take back",
     ] {
@@ -130,7 +132,8 @@ fn moves_are_typed_completed_and_refused() {
     let mut app = App::new(table(GameKind::Chess, None, &[], "white"), now);
     assert_eq!(keys(&mut app, "Nf3\n"), Some(Wish::Move("g1f3".into(), 0)));
     assert_eq!(keys(&mut app, "e5\n"), None);
-    assert_eq!(app.message, "e5 is no legal move here.");
+    assert_eq!(app.message, "e5 is not a legal move here, nor does one begin with it.");
+    assert_eq!(app.hint(), "no legal move begins with e5");
     app.key(Key::Escape);
     assert_eq!((app.input.text(), app.message.as_str()), ("", ""));
     assert_eq!(keys(&mut app, "g1\n"), None);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use zeitnot_arena::live::view::{Game, GameState, Person, Ply, Score, Thought};
-use zeitnot_rules::{Color, Diagram, GameKind};
+use zeitnot_rules::{Color, Diagram, DynGame, GameKind};
 
 /// A game at one of its plies, as one side sees it.
 #[derive(Copy, Clone, Debug)]
@@ -31,8 +31,8 @@ pub(in crate::cli) struct Marks {
 pub(in crate::cli) type Square = (usize, usize);
 
 impl<'g> View<'g> {
-    pub(super) fn fen(&self) -> &'g str {
-        match self.ply {
+    fn fen(&self, ply: usize) -> &'g str {
+        match ply {
             0 => &self.game.start_fen,
             ply if ply >= self.game.plies.len() => &self.game.summary.fen,
             ply => &self.game.plies[ply - 1].fen,
@@ -41,7 +41,7 @@ impl<'g> View<'g> {
 
     /// The board; `None` if the server's position is none.
     pub(in crate::cli) fn diagram(&self) -> Option<Diagram> {
-        Diagram::read(kind(self.game)?, self.fen())
+        Diagram::read(kind(self.game)?, self.fen(self.ply))
     }
 
     /// The move before the position.
@@ -54,11 +54,43 @@ impl<'g> View<'g> {
         self.ply >= self.game.plies.len()
     }
 
-    /// The latest thought about the position, or before.
-    pub(super) fn thought(&self) -> Option<&'g Thought> {
+    /// The latest thought about the position, or before, and the plies before its first move.
+    pub(super) fn thought(&self) -> Option<(usize, &'g Thought)> {
         let plies = &self.game.plies[..self.ply.min(self.game.plies.len())];
-        let made = || plies.iter().rev().take(2).find_map(|ply| ply.thought.as_ref());
-        self.thought.filter(|_| self.is_latest()).or_else(made)
+        let made = || plies.iter().enumerate().rev().take(2);
+        let now = self.thought.filter(|_| self.is_latest()).map(|thought| (plies.len(), thought));
+        now.or_else(|| made().find_map(|(at, ply)| Some((at, ply.thought.as_ref()?))))
+    }
+
+    /// Moves after this many plies, as game records show them: `12.Nf3 Nc6 13.Bb5`. Those that are not legal, which only
+    /// a faulty server sends, are left out.
+    pub(super) fn variation(&self, after: usize, moves: &[String]) -> String {
+        let game = kind(self.game).and_then(|kind| DynGame::begin(kind, Some(self.fen(after))).ok());
+        let Some(mut game) = game else { return String::new() };
+        let mut texts = Vec::new();
+        for (at, mv) in moves.iter().enumerate() {
+            let Ok(mv) = game.read(mv) else { break };
+            let Ok(san) = game.san(&mv) else { break };
+            texts.push(match self.number(after + at) {
+                (number, Color::White) => format!("{number}.{san}"),
+                (number, Color::Black) if at == 0 => format!("{number}...{san}"),
+                _ => san,
+            });
+            if game.play(&mv).is_err() {
+                break;
+            }
+        }
+        texts.join(" ")
+    }
+
+    /// Number of the full move after this many plies, and the side that makes it.
+    pub(super) fn number(&self, plies: usize) -> (usize, Color) {
+        let fen = &self.game.start_fen;
+        // Positions of other games than chess and its variants have fewer fields, and no number.
+        let number = fen.split_whitespace().skip(5).last().and_then(|field| field.parse().ok());
+        let (first, half_moves) = (number.unwrap_or(1_usize), plies + usize::from(is_black_first(fen)));
+        let side = if half_moves.is_multiple_of(2) { Color::White } else { Color::Black };
+        (first.saturating_add(half_moves / 2), side)
     }
 
     pub(super) fn person(&self, color: Color) -> &'g Person {
@@ -85,24 +117,31 @@ impl<'g> View<'g> {
 
     /// Side to move in the shown position.
     pub(super) fn side_to_move(&self) -> Color {
-        let first = if is_black_first(&self.game.start_fen) { Color::Black } else { Color::White };
-        if self.ply.is_multiple_of(2) { first } else { !first }
+        self.number(self.ply).1
     }
 
-    /// Full moves as rows: number, White's and Black's move with their plies, which count from 1.
+    /// Full moves as rows: number, and the plies of White's and Black's move, which count from 1.
     pub(super) fn move_rows(&self) -> Vec<MoveRow<'g>> {
         let mut rows: Vec<MoveRow<'g>> = Vec::new();
-        let skipped = usize::from(is_black_first(&self.game.start_fen));
         for (at, ply) in self.game.plies.iter().enumerate() {
-            let column = (at + skipped) % 2;
-            if column == 0 || rows.is_empty() {
-                rows.push(MoveRow { number: rows.len() + 1, moves: [None, None] });
+            let (number, side) = self.number(at);
+            if side == Color::White || rows.is_empty() {
+                rows.push(MoveRow { number, moves: [None, None] });
             }
             if let Some(row) = rows.last_mut() {
-                row.moves[column] = Some((at + 1, &ply.san));
+                row.moves[usize::from(side == Color::Black)] = Some((at + 1, ply));
             }
         }
         rows
+    }
+
+    /// `class, round 3  180+2`: the tournament, or else the game, and the time control.
+    pub(in crate::cli) fn occasion(&self) -> String {
+        let summary = &self.game.summary;
+        let place = summary.tournament.as_deref().unwrap_or(&summary.kind);
+        let round = summary.round.map_or_else(String::new, |round| format!(", round {round}"));
+        let time = summary.time_control.as_deref().map_or_else(String::new, |time| format!("  {time}"));
+        format!("{place}{round}{time}")
     }
 
     /// Result and reason, once there are.
@@ -114,10 +153,10 @@ impl<'g> View<'g> {
 }
 
 /// A full move.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct MoveRow<'g> {
     pub(super) number: usize,
-    pub(super) moves: [Option<(usize, &'g str)>; 2],
+    pub(super) moves: [Option<(usize, &'g Ply)>; 2],
 }
 
 /// Rules of a game.

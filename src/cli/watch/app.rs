@@ -23,6 +23,10 @@ pub(super) struct App {
     awaited: Option<String>,
     is_flipped: bool,
     pub(super) is_connected: bool,
+    /// The last attempt to connect has failed.
+    pub(super) is_lost: bool,
+    /// Address of the arena's page.
+    pub(super) page: String,
     pub(super) message: String,
 }
 
@@ -50,9 +54,9 @@ pub(super) enum Wish {
 }
 
 impl App {
-    /// Awaits the list, or a game by its id.
-    pub(super) fn new(game: Option<String>) -> App {
-        App { awaited: game, message: "connecting …".to_owned(), ..App::default() }
+    /// Awaits the list of the arena with this page, or a game by its id.
+    pub(super) fn new(page: String, game: Option<String>) -> App {
+        App { awaited: game, message: format!("connecting to {page} …"), page, ..App::default() }
     }
 
     /// First subject to watch.
@@ -81,12 +85,14 @@ impl App {
     pub(super) fn news(&mut self, news: News, now: Instant) -> Option<Wish> {
         match news {
             News::Connected => {
-                self.is_connected = true;
+                (self.is_connected, self.is_lost) = (true, false);
                 self.message.clear();
             }
             News::Lost(why) => {
-                self.is_connected = false;
-                self.message = format!("not connected: {}; trying again", plain(&why));
+                (self.is_connected, self.is_lost) = (false, true);
+                // The number is for programmers.
+                let why = plain(why.split(" (os error").next().unwrap_or_default());
+                self.message = format!("not connected to {}: {why}; trying again", self.page);
             }
             News::Message(message) => return self.message(*message, now),
         }
@@ -114,8 +120,13 @@ impl App {
             }
             LiveMessage::Move { id, ply, made, clocks } => return self.moved(&id, ply, made, clocks, now),
             LiveMessage::Thought { id, ply, thought, .. } => {
-                if let Some(open) = self.opened(&id).filter(|open| open.game.plies.len() == ply) {
-                    open.thought = Some(thought);
+                if let Some(open) = self.opened(&id) {
+                    let plies = &mut open.game.plies;
+                    if ply == plies.len() {
+                        open.thought = Some(thought);
+                    } else if let Some(made) = plies.get_mut(ply) {
+                        made.thought = Some(thought);
+                    }
                 }
             }
             LiveMessage::End { id, result, reason, clocks } => {
@@ -140,7 +151,7 @@ impl App {
         &mut self,
         id: &str,
         ply: usize,
-        made: Ply,
+        mut made: Ply,
         clocks: Option<Clocks>,
         now: Instant,
     ) -> Option<Wish> {
@@ -150,8 +161,11 @@ impl App {
             (summary.ply, summary.clocks) = (ply, clocks);
         });
         let open = self.opened(id)?;
-        open.thought = None;
+        let thought = open.thought.take();
         let plies = &mut open.game.plies;
+        if ply == plies.len() + 1 {
+            made.thought = made.thought.or(thought);
+        }
         // A takeback shortens the game; what is left out has to be asked for.
         if ply == 0 || ply > plies.len() + 1 {
             return Some(Wish::Watch(Topic::Game(id.to_owned())));
@@ -280,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_game_is_chosen_from_the_list_and_followed() {
-        let mut app = App::new(None);
+        let mut app = App::new("http://arena".into(), None);
         assert_eq!(app.topic(), Topic::Games);
         tell(&mut app, json!({"type": "games", "games": [summary("z", "ended"), summary("a", "running")]}));
         assert_eq!(app.games[0].summary.id, "a", "running games come first");
@@ -309,14 +323,14 @@ mod tests {
 
     #[test]
     fn a_gap_in_the_moves_is_closed_by_the_whole_game() {
-        let mut app = App::new(Some("a".into()));
+        let mut app = App::new("http://arena".into(), Some("a".into()));
         assert_eq!(app.topic(), Topic::Game("a".into()));
         let mut game = summary("a", "running");
         (game["start_fen"], game["plies"]) = (json!(FENS[0]), json!([]));
         tell(&mut app, json!({"type": "game", "game": game}));
         assert_eq!(tell(&mut app, played(2)), Some(Wish::Watch(Topic::Game("a".into()))));
-        app.news(News::Lost("gone\u{1b}[2J".into()), Instant::now());
-        assert_eq!(app.message, "not connected: gone[2J; trying again");
+        app.news(News::Lost("gone\u{1b}[2J (os error 111)".into()), Instant::now());
+        assert_eq!(app.message, "not connected to http://arena: gone[2J; trying again");
         app.news(News::Connected, Instant::now());
         assert!(app.is_connected && app.message.is_empty());
         tell(&mut app, json!({"type": "error", "error": "no such game"}));

@@ -37,7 +37,7 @@ pub(super) struct Args {
     game: Option<String>,
     /// Address of the arena's page
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080", value_parser = server)]
-    server: Address,
+    server: Server,
     /// Letters instead of coloured pieces; also chosen by the environment's NO_COLOR
     #[arg(long)]
     letters: bool,
@@ -48,23 +48,33 @@ const QUEUE: usize = 256;
 const INSTEAD: &str =
     "`zeitnot watch` needs one: open the arena's page in a browser, or read its API, which `/api` describes";
 
-/// Address of the live WebSocket, from that of the page.
-fn server(url: &str) -> Result<Address, String> {
+/// An arena's page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Server {
+    page: String,
+    /// Its live WebSocket.
+    live: Address,
+}
+
+fn server(url: &str) -> Result<Server, String> {
     let expected = "expected the address of an arena's page, such as http://127.0.0.1:8080";
     // Without a host, what follows would be taken for one.
     let rest = url.strip_prefix("http://").filter(|rest| !rest.is_empty() && !rest.starts_with('/'));
     let rest = rest.ok_or(expected)?;
-    format!("ws://{}/api/live", rest.trim_end_matches('/')).parse().map_err(|_| expected.to_owned())
+    let host = rest.trim_end_matches('/');
+    let live = format!("ws://{host}/api/live").parse().map_err(|_| expected.to_owned())?;
+    Ok(Server { page: format!("http://{host}"), live })
 }
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     Screen::require(INSTEAD)?;
-    let mut app = App::new(args.game.clone());
+    let Server { page, live } = args.server.clone();
+    let mut app = App::new(page, args.game.clone());
     let (to_screen, mut news) = mpsc::channel(QUEUE);
     let (want, wanted) = mpsc::channel(QUEUE);
-    let (address, topic) = (args.server.clone(), app.topic());
+    let topic = app.topic();
     let network =
-        network::Network::start("network", move |_| client::follow(address, topic, wanted, to_screen))?;
+        network::Network::start("network", move |_| client::follow(live, topic, wanted, to_screen))?;
     let theme = Theme::choose(args.letters);
     let mut screen = Screen::open()?;
     'watching: loop {
@@ -94,7 +104,8 @@ mod tests {
 
     #[test]
     fn the_address_of_a_page_leads_to_its_live_games() {
-        let address = |url| server(url).map(|address| address.to_string());
+        let address = |url| server(url).map(|server| server.live.to_string());
+        assert_eq!(server("http://[::1]:8080/").unwrap().page, "http://[::1]:8080");
         assert_eq!(address("http://localhost:8080"), Ok("ws://localhost:8080/api/live".into()));
         assert_eq!(address("http://[::1]:8080/"), Ok("ws://[::1]:8080/api/live".into()));
         for wrong in ["", "localhost:8080", "https://x", "http://", "ws://x"] {
