@@ -41,6 +41,10 @@ soak *ARGS:
 fuzz SECONDS="20":
     cd fuzz && for target in $(cargo +nightly fuzz list); do cargo +nightly fuzz run "$target" -- -max_total_time={{SECONDS}} || exit 1; done
 
+# Generated requests against the API of an arena, by its own description; needs Python 3 and PyPI
+schemathesis *ARGS:
+    scripts/schemathesis {{ARGS}}
+
 # Licences, advisories, duplicates and sources of the dependencies; needs cargo-deny
 deny:
     cargo deny check

@@ -49,8 +49,9 @@ async fn results_are_there_when_they_are_told_and_afterwards(storage: Storage) {
 
 async fn a_name_is_no_formula_for_a_spreadsheet(storage: Storage) {
     let arena = TestArena::tournament(storage, "", "players = 3").await;
+    let mut players = Vec::new();
     for name in ["=HYPERLINK(\"http://evil.example\")", "@SUM(A1,A2)"] {
-        arena.say(name, &format!("JOIN class {name}")).await.expect("INFO").await;
+        players.push(arena.say(name, &format!("JOIN class {name}")).await);
     }
     let csv = || results(&arena.folder.database(), &["class", "--csv"]);
     // Who has joined is written a little later.

@@ -1,6 +1,6 @@
 //! The document of the API, and real answers checked against it.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{
     schema::Schemas,
@@ -89,6 +89,81 @@ async fn every_endpoint_is_documented() {
         assert_eq!(browser.json(path).await.0, 404, "{path}");
     }
     arena.stop().await;
+}
+
+/// An endpoint says that it needs the token if, and only if, it is refused without one.
+#[test]
+async fn endpoints_declare_the_token_that_they_need() {
+    let (arena, browser) = with_page("").await;
+    let Schemas(document) = schemas(&browser).await;
+    let scheme = &document["components"]["securitySchemes"]["organiser"];
+    assert_eq!((&scheme["type"], &scheme["scheme"]), (&json!("http"), &json!("bearer")));
+    let mut secured = 0;
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        let asked = path.split('/').map(|part| if part.starts_with('{') { "x" } else { part });
+        let asked = asked.collect::<Vec<_>>().join("/");
+        for (method, documented) in methods.as_object().unwrap() {
+            let json = [("content-type", "application/json")];
+            let answer = browser.ask(&method.to_uppercase(), &asked, &json, b"{}".to_vec()).await;
+            let is_needed = documented["security"] == json!([{"organiser": []}]);
+            assert_eq!(answer.status() == 401, is_needed, "{method} {path}: {}", answer.status());
+            secured += usize::from(is_needed);
+        }
+    }
+    assert_eq!(secured, 19);
+    arena.stop().await;
+}
+
+/// Everything that is asked for or answered has a type.
+#[test]
+async fn no_schema_is_free() {
+    let (arena, browser) = with_page("").await;
+    let Schemas(document) = schemas(&browser).await;
+    let mut found = Vec::new();
+    free_schemas("", &document["components"]["schemas"], &mut found);
+    for methods in document["paths"].as_object().unwrap().values() {
+        for documented in methods.as_object().unwrap().values() {
+            let contents = documented["responses"].as_object().unwrap().values();
+            for content in contents.chain([&documented["requestBody"]]) {
+                for (kind, body) in content["content"].as_object().into_iter().flatten() {
+                    free_schemas(
+                        &format!("{} {kind}", documented["operationId"]),
+                        &body["schema"],
+                        &mut found,
+                    );
+                }
+            }
+        }
+    }
+    assert_eq!(found, Vec::<String>::new());
+    let schemas = Schemas(document);
+    let named = |name: &str, field: &str| schemas.named(name)["properties"][field].clone();
+    assert_eq!(named("Clocks", "running")["enum"], json!(["white", "black", null]));
+    assert_eq!(named("Correction", "result")["enum"], json!(["1-0", "0-1", "1/2-1/2", "*"]));
+    assert_eq!(schemas.named("SettingsChange")["required"], json!(null));
+    arena.stop().await;
+}
+
+/// Notes the schemas that anything, or any object, fits.
+fn free_schemas(path: &str, schema: &Value, found: &mut Vec<String>) {
+    let Some(schema) = schema.as_object() else { return };
+    let is_object = schema.get("type") == Some(&json!("object"));
+    let has_form = ["properties", "additionalProperties"].iter().any(|key| schema.contains_key(*key));
+    if schema.keys().all(|key| key == "description") || is_object && !has_form {
+        found.push(path.to_owned());
+    }
+    for (key, part) in schema {
+        let path = format!("{path}.{key}");
+        match (key.as_str(), part) {
+            ("example" | "examples" | "additionalProperties", _) => {}
+            ("properties", Value::Object(parts)) => {
+                parts.iter().for_each(|(name, part)| free_schemas(&format!("{path}.{name}"), part, found));
+            }
+            (_, Value::Object(_)) => free_schemas(&path, part, found),
+            (_, Value::Array(parts)) => parts.iter().for_each(|part| free_schemas(&path, part, found)),
+            _ => {}
+        }
+    }
 }
 
 /// The files have the result that players were told.

@@ -29,7 +29,7 @@ pub struct BotChallengeOrder {
     #[schema(example = "maia1")]
     pub opponent: String,
     /// Seconds and increment of each side.
-    #[schema(value_type = String, example = "180+2")]
+    #[schema(value_type = String, pattern = "^[0-9.]+(\\+[0-9.]+)?$", example = "180+2")]
     pub time_control: TimeControl,
     /// Whether the game is rated.
     #[serde(default)]

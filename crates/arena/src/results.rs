@@ -2,15 +2,12 @@
 
 use std::fmt::{self, Display};
 
-use serde_json::{Value, json};
-use zeitnot_rules::{ByColor, GameResult};
-
 use crate::{
     database::{
         DatabaseError, DatabaseLocation, GameState, History, Reader, Source, StoredTournament, moment,
     },
-    note::Note,
     pgn,
+    results_file::{ResultsFile, ResultsGame, ResultsPlayer},
     tournament::{Row, Standings, Tally, TieBreak, restore},
 };
 
@@ -39,10 +36,10 @@ pub async fn tournaments(database: &DatabaseLocation) -> Result<Vec<String>, Res
 ///
 /// # Errors
 /// [`ResultsError::Database`].
-pub async fn front_games(database: &DatabaseLocation, front: &str) -> Result<Value, ResultsError> {
-    let Some(source) = Source::read(front) else { return Ok(Value::Array(Vec::new())) };
+pub async fn front_games(database: &DatabaseLocation, front: &str) -> Result<Vec<ResultsGame>, ResultsError> {
+    let Some(source) = Source::read(front) else { return Ok(Vec::new()) };
     let games = read(database, async |reader| reader.games(source).await).await?;
-    Ok(games.iter().map(pairing).collect())
+    Ok(games.iter().map(ResultsGame::new).collect())
 }
 
 /// Results of one edition of a tournament.
@@ -94,28 +91,19 @@ impl TournamentResults {
     }
 
     /// Standings and games.
-    pub fn json(&self) -> Value {
-        let StoredTournament { name, edition, kind, time_control, state, opened, .. } =
-            &self.history.tournament;
-        let player = |row: Row| {
-            let Tally { wins, draws, losses, forfeits, byes } = row.tally;
-            let value =
-                |(tie_break, value): &(TieBreak, f64)| json!({ "name": tie_break.name(), "value": value });
-            json!({
-                "rank": row.rank, "name": row.name.as_str(), "score": row.score.points(),
-                "tie_breaks": row.tie_breaks.iter().map(value).collect::<Vec<_>>(),
-                "wins": wins, "draws": draws, "losses": losses, "forfeits": forfeits, "byes": byes,
-            })
-        };
-        let byes = self.standings.byes().map(|(round, player)| {
-            json!({ "game": null, "round": round, "white": player.as_str(), "black": null, "result": "1-0" })
-        });
-        json!({
-            "name": name.as_str(), "edition": edition, "kind": kind.name(), "time_control": time_control,
-            "state": state.as_str(), "opened": moment(*opened),
-            "players": self.standings.rows().into_iter().map(player).collect::<Vec<_>>(),
-            "pairings": byes.chain(self.history.games.iter().map(pairing)).collect::<Vec<_>>(),
-        })
+    pub fn json(&self) -> ResultsFile {
+        let tournament = &self.history.tournament;
+        let byes = self.standings.byes().map(|(round, player)| ResultsGame::bye(round, player));
+        ResultsFile {
+            name: tournament.name.to_string(),
+            edition: tournament.edition,
+            kind: tournament.kind.name().to_owned(),
+            time_control: tournament.time_control.clone(),
+            state: tournament.state.to_string(),
+            opened: moment(tournament.opened),
+            players: self.standings.rows().into_iter().map(ResultsPlayer::new).collect(),
+            pairings: byes.chain(self.history.games.iter().map(ResultsGame::new)).collect(),
+        }
     }
 
     /// Report file (TRF16) for arbiters' programs.
@@ -156,21 +144,6 @@ impl Display for TournamentResults {
         }
         Ok(())
     }
-}
-
-fn pairing(game: &GameState) -> Value {
-    let ByColor([white, black]) = &game.header.names;
-    let end = game.end.as_ref();
-    json!({
-        "game": &*game.header.id, "round": game.header.round, "white": white, "black": black,
-        "began": moment(game.header.began), "repeats": game.header.repeats,
-        "result": end.map(|end| end.result_text()), "reason": end.map(|end| &end.reason),
-        "termination": end.map(|end| &end.termination), "ended": end.map(|end| moment(end.at)),
-        "note": end.and_then(|end| end.note.as_ref()).map(Note::as_str),
-        "result_at_board": end.filter(|end| end.corrected.is_some())
-            .map(|end| end.result.map_or("*", GameResult::as_str)),
-        "moves": game.moves.iter().map(|(mv, _)| mv).collect::<Vec<_>>(),
-    })
 }
 
 /// Cell of a CSV file with text from outside. Spreadsheets run what begins as a formula, unless an apostrophe precedes it

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 use subtle::ConstantTimeEq;
+use utoipa::ToSchema;
 
 /// Longest secret in bytes.
 const MAX_LENGTH: usize = 100;
@@ -13,8 +14,9 @@ const LENGTH: usize = 16;
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
 /// Password or key: one printable ASCII word.
-#[derive(Clone, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Deserialize, ToSchema)]
 #[serde(try_from = "String")]
+#[schema(value_type = String, min_length = 1, max_length = 100, pattern = "^[!-~]+$")]
 pub struct Secret(Box<str>);
 
 /// Text that is not a [`Secret`]. It does not repeat the text.

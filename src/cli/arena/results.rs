@@ -1,5 +1,6 @@
 //! `zeitnot arena results`: the results of a tournament, from the database of an arena that runs or has ended.
 
+use serde::Serialize;
 use zeitnot_arena as arena;
 use zeitnot_arena::{DatabaseLocation, TournamentResults};
 
@@ -56,7 +57,7 @@ pub(super) fn run(args: &Args, source: &ConfigArgs) -> Result<(), CliError> {
 
 async fn results(args: &Args, database: &DatabaseLocation) -> Result<String, arena::ResultsError> {
     if let Some(front) = &args.front {
-        return Ok(format!("{:#}\n", arena::front_games(database, front).await?));
+        return Ok(pretty(&arena::front_games(database, front).await?));
     }
     let Some(name) = &args.name else {
         let tournaments = arena::tournaments(database).await?;
@@ -65,9 +66,14 @@ async fn results(args: &Args, database: &DatabaseLocation) -> Result<String, are
     let results = TournamentResults::read(database, name, args.edition).await?;
     Ok(match args {
         Args { csv: true, .. } => results.csv(),
-        Args { json: true, .. } => format!("{:#}\n", results.json()),
+        Args { json: true, .. } => pretty(&results.json()),
         Args { pgn: true, .. } => results.pgn(),
         Args { trf: true, .. } => results.trf()?,
         _ => format!("{results}\n"),
     })
+}
+
+fn pretty(json: &impl Serialize) -> String {
+    // Such JSON can always be written.
+    serde_json::to_string_pretty(json).unwrap_or_default() + "\n"
 }

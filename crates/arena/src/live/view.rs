@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use zeitnot_rules::Color;
 
+use crate::schema;
+
 pub use super::bot_view::{
     BotAnswer, BotChallenge, BotChallengeState, BotError, BotOwnChallenge, BotRecord, BotServer,
     BotServerState, BotView,
@@ -50,7 +52,7 @@ pub struct Clocks {
     /// Time left for Black.
     pub black_ms: u64,
     /// Side whose clock runs.
-    #[schema(value_type = Option<String>, example = "white")]
+    #[schema(schema_with = schema::side_or_null)]
     pub running: Option<Color>,
 }
 
@@ -78,6 +80,7 @@ pub struct GameSummary {
     /// Whether it is over.
     pub state: GameState,
     /// `1-0`, `0-1`, `1/2-1/2`, or `*` for a game without a result.
+    #[schema(schema_with = schema::result_or_null)]
     pub result: Option<String>,
     /// Reason of the result.
     pub reason: Option<String>,
@@ -105,6 +108,7 @@ pub struct Game {
     /// Moves.
     pub plies: Vec<Ply>,
     /// Result at the board, if the organiser has given it another one.
+    #[schema(schema_with = schema::result_or_null)]
     pub result_at_board: Option<String>,
     /// Note of the organiser.
     pub note: Option<String>,
@@ -264,6 +268,7 @@ pub struct PairingRow {
     /// Id of the game, once it has begun or was decided without being played: by it, its result is corrected.
     pub game: Option<String>,
     /// Result, once there is one.
+    #[schema(schema_with = schema::result_or_null)]
     pub result: Option<String>,
     /// It was not played, because one was absent.
     pub forfeit: bool,
@@ -333,12 +338,18 @@ pub enum LiveMessage {
     Thought {
         id: String,
         ply: usize,
-        #[schema(value_type = String, example = "white")]
+        #[schema(schema_with = schema::side)]
         side: Color,
         thought: Thought,
     },
     /// A game is over.
-    End { id: String, result: String, reason: String, clocks: Option<Clocks> },
+    End {
+        id: String,
+        #[schema(schema_with = schema::result)]
+        result: String,
+        reason: String,
+        clocks: Option<Clocks>,
+    },
     /// Whole tournament, on watching it and after each change.
     Tournament { tournament: Tournament },
     /// The tournament of that name is deleted.

@@ -13,7 +13,7 @@ use zeitnot_net::{Rate, Ration};
 use zeitnot_rules::{GameError, GameKind, UnknownGame};
 
 use super::{board::TableBoard, level::Strength, search::Searches, turns::Turns, view};
-use crate::{keyed::Keyed, live::view::Thought, places::Origin, referee::Board};
+use crate::{keyed::Keyed, live::view::Thought, places::Origin, referee::Board, schema};
 
 /// Limits of an analysis.
 const STRENGTH: Strength =
@@ -34,16 +34,18 @@ const MAX_COUNTED: usize = 4096;
 #[serde(deny_unknown_fields)]
 pub(crate) struct AnalysisRequest {
     /// Name of the game.
-    #[schema(example = "chess")]
+    #[schema(schema_with = schema::game_kind)]
     pub(crate) kind: String,
     /// Castling is written as in Chess960.
     #[serde(default)]
     pub(crate) chess960: bool,
     /// Position before the moves; the usual start without it.
     #[serde(default)]
+    #[schema(max_length = 200)]
     pub(crate) fen: Option<String>,
     /// Moves, in coordinates or as game records write them.
     #[serde(default)]
+    #[schema(max_items = 600)]
     pub(crate) moves: Vec<String>,
 }
 

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use zeitnot_rules::{ByColor, Color, GameError, GameKind, TimeControl, UnknownGame};
 
 use super::{board::TableBoard, level::Level};
-use crate::referee::Board;
+use crate::{referee::Board, schema};
 
 /// Longest time of a clock, so that a table does not stay for ever.
 const MAX_INITIAL: Duration = Duration::from_secs(3 * 3600);
@@ -20,7 +20,7 @@ const MAX_FEN: usize = 200;
 #[serde(deny_unknown_fields)]
 pub(crate) struct TableRequest {
     /// Name of the game.
-    #[schema(example = "chess")]
+    #[schema(schema_with = schema::game_kind)]
     pub(crate) kind: String,
     /// Whether the pieces begin as in Chess960; for chess only.
     #[serde(default)]
@@ -31,10 +31,11 @@ pub(crate) struct TableRequest {
     pub(crate) color: ColorChoice,
     /// Seconds and increment of each side; no clock without it.
     #[serde(default)]
-    #[schema(example = "300+3")]
+    #[schema(pattern = "^[0-9.]+(\\+[0-9.]+)?$", example = "300+3")]
     pub(crate) time_control: Option<String>,
     /// Position to begin from, in the form of the game.
     #[serde(default)]
+    #[schema(max_length = 200)]
     pub(crate) fen: Option<String>,
 }
 

@@ -12,6 +12,7 @@ use super::{board::TableBoard, search::Found};
 use crate::{
     live::view::{Game, Ply, Score, Thought},
     referee::{self, Board},
+    schema,
 };
 
 /// State of a table for one of its players, whole, after each change.
@@ -20,18 +21,18 @@ use crate::{
 pub(crate) struct TableState {
     pub(crate) game: Game,
     /// Side of the player.
-    #[schema(value_type = String, example = "white")]
+    #[schema(schema_with = schema::side)]
     pub(crate) you: Color,
     /// Moves of the player, if it is their turn.
     pub(crate) legal: Vec<LegalMove>,
     /// Side that offers a draw.
-    #[schema(value_type = Option<String>)]
+    #[schema(schema_with = schema::side_or_null)]
     pub(crate) draw_offer: Option<Color>,
     /// Side that asks to take its last move back.
-    #[schema(value_type = Option<String>)]
+    #[schema(schema_with = schema::side_or_null)]
     pub(crate) takeback_offer: Option<Color>,
     /// Side that wants a rematch.
-    #[schema(value_type = Option<String>)]
+    #[schema(schema_with = schema::side_or_null)]
     pub(crate) rematch_offer: Option<Color>,
     /// Whether the opponent is connected.
     pub(crate) opponent_here: bool,

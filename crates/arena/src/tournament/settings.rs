@@ -24,19 +24,20 @@ const MAX_GAMES_PER_PAIR: u32 = 1000;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings<A> {
     /// Name that players write after `JOIN`. It stays.
-    #[schema(value_type = String, example = "class")]
+    #[schema(example = "class")]
     pub(crate) name: Name,
     /// Rules.
     #[serde(default)]
     kind: Kind,
     /// Seconds, and seconds added after each move.
-    #[schema(value_type = String, example = "3+0.05")]
+    #[schema(value_type = String, pattern = "^[0-9.]+(\\+[0-9.]+)?$", example = "3+0.05")]
     time_control: TimeControl,
     /// Pairing system.
     #[serde(default)]
     pairing: PairingKind,
     /// Rounds of a Swiss tournament.
     #[serde(default)]
+    #[schema(minimum = 1)]
     rounds: Option<u32>,
     /// Virtual points in the first rounds of a Swiss tournament.
     #[serde(default)]
@@ -46,13 +47,14 @@ pub(crate) struct Settings<A> {
     tie_breaks: Vec<TieBreak>,
     /// Players of a gauntlet who meet all others.
     #[serde(default)]
-    #[schema(value_type = Vec<String>)]
     gauntlet: Vec<Name>,
     /// Games of each pair in a round robin and a gauntlet.
     #[serde(default = "games_per_pair")]
+    #[schema(minimum = 1, maximum = 1000)]
     games_per_pair: u32,
     /// Number of players who may join before the beginning.
     #[serde(default)]
+    #[schema(minimum = 2, maximum = 1024)]
     players: Option<usize>,
     /// Beginning of play.
     #[serde(default = "by_organiser")]
@@ -101,10 +103,9 @@ pub(crate) enum AskedAccess {
     #[default]
     Open,
     /// Open to those who know this word.
-    #[schema(value_type = String)]
     Password(Secret),
     /// Players of these names, each with a key.
-    #[schema(value_type = Vec<String>)]
+    #[schema(value_type = Vec<Name>)]
     Keys(BTreeSet<Name>),
 }
 

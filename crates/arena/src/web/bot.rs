@@ -27,7 +27,7 @@ fn no_bot() -> ApiError {
 }
 
 /// Shows the state of the bot; with the token also what is for its owner only
-#[utoipa::path(get, path = "/api/bot", responses(
+#[utoipa::path(get, path = "/api/bot", security((), ("organiser" = [])), responses(
     (status = 200, body = BotView), (status = 404, body = ErrorBody)))]
 async fn show(
     State(web): State<WebState>,
@@ -39,7 +39,7 @@ async fn show(
 }
 
 /// Lets the bot take no new games, and leave when those that run are over
-#[utoipa::path(post, path = "/api/bot/stop", responses(
+#[utoipa::path(post, path = "/api/bot/stop", security(("organiser" = [])), responses(
     (status = 202, description = "It stops"), (status = "4XX", body = ErrorBody)))]
 async fn stop(State(web): State<WebState>, _organiser: ByOrganiser) -> Result<StatusCode, ApiError> {
     web.bot.as_ref().ok_or_else(no_bot)?.soon.cancel();
@@ -64,7 +64,7 @@ async fn give(web: &WebState, order: BotOrder) -> Taken {
 }
 
 /// Challenges a player; the answer follows among the bot's own challenges
-#[utoipa::path(post, path = "/api/bot/challenge", request_body = BotChallengeOrder, responses(
+#[utoipa::path(post, path = "/api/bot/challenge", security(("organiser" = [])), request_body = BotChallengeOrder, responses(
     (status = 202, body = OrderTaken), (status = "4XX", body = ErrorBody)))]
 async fn challenge(
     State(web): State<WebState>,
@@ -75,7 +75,7 @@ async fn challenge(
 }
 
 /// Joins a tournament; a refusal follows among the bot's errors
-#[utoipa::path(post, path = "/api/bot/join", request_body = BotJoinOrder, responses(
+#[utoipa::path(post, path = "/api/bot/join", security(("organiser" = [])), request_body = BotJoinOrder, responses(
     (status = 202, body = OrderTaken), (status = "4XX", body = ErrorBody)))]
 async fn join(
     State(web): State<WebState>,
@@ -86,7 +86,7 @@ async fn join(
 }
 
 /// Plays a player no more until the program ends; a running game goes on
-#[utoipa::path(post, path = "/api/bot/block", request_body = BotBlockOrder, responses(
+#[utoipa::path(post, path = "/api/bot/block", security(("organiser" = [])), request_body = BotBlockOrder, responses(
     (status = 202, body = OrderTaken), (status = "4XX", body = ErrorBody)))]
 async fn block(
     State(web): State<WebState>,
@@ -97,7 +97,7 @@ async fn block(
 }
 
 /// Plays a blocked player again
-#[utoipa::path(post, path = "/api/bot/unblock", request_body = BotBlockOrder, responses(
+#[utoipa::path(post, path = "/api/bot/unblock", security(("organiser" = [])), request_body = BotBlockOrder, responses(
     (status = 202, body = OrderTaken), (status = "4XX", body = ErrorBody)))]
 async fn unblock(
     State(web): State<WebState>,

@@ -23,7 +23,7 @@ use crate::{
 #[serde(deny_unknown_fields)]
 struct KeysRequest {
     /// Names.
-    #[schema(value_type = Vec<String>, example = json!(["alice"]))]
+    #[schema(value_type = Vec<Name>, example = json!(["alice"]))]
     names: BTreeSet<Name>,
 }
 
@@ -80,7 +80,7 @@ impl From<ManageError> for ApiError {
 }
 
 /// Creates a tournament
-#[utoipa::path(post, path = "/api/tournaments", request_body = Settings<AskedAccess>, responses(
+#[utoipa::path(post, path = "/api/tournaments", security(("organiser" = [])), request_body = Settings<AskedAccess>, responses(
     (status = 201, body = Tournament), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 async fn create(
     State(web): State<WebState>,
@@ -93,8 +93,8 @@ async fn create(
 }
 
 /// Changes the given settings of a tournament before its first pairing
-#[utoipa::path(patch, path = "/api/tournaments/{name}", params(("name" = String, Path)),
-    request_body(content = Object, description = "Fields of the settings"), responses(
+#[utoipa::path(patch, path = "/api/tournaments/{name}", security(("organiser" = [])), params(("name" = String, Path)),
+    request_body(content = ref("#/components/schemas/SettingsChange"), description = "Fields of the settings"), responses(
         (status = 200, body = Tournament), (status = "4XX", body = ErrorBody)))]
 async fn edit(
     State(web): State<WebState>,
@@ -107,7 +107,7 @@ async fn edit(
 }
 
 /// Deletes a tournament before its first pairing
-#[utoipa::path(delete, path = "/api/tournaments/{name}", params(("name" = String, Path)), responses(
+#[utoipa::path(delete, path = "/api/tournaments/{name}", security(("organiser" = [])), params(("name" = String, Path)), responses(
     (status = 204), (status = "4XX", body = ErrorBody)))]
 async fn delete(
     State(web): State<WebState>,
@@ -119,7 +119,7 @@ async fn delete(
 }
 
 /// Shows the settings of a tournament, without its secrets
-#[utoipa::path(get, path = "/api/tournaments/{name}/settings", params(("name" = String, Path)), responses(
+#[utoipa::path(get, path = "/api/tournaments/{name}/settings", security(("organiser" = [])), params(("name" = String, Path)), responses(
     (status = 200, body = Settings<AccessKind>), (status = "4XX", body = ErrorBody)))]
 async fn settings(
     State(web): State<WebState>,
@@ -130,7 +130,7 @@ async fn settings(
 }
 
 /// Draws keys for players, in place of those that they had, and shows them this once
-#[utoipa::path(post, path = "/api/tournaments/{name}/keys", params(("name" = String, Path)),
+#[utoipa::path(post, path = "/api/tournaments/{name}/keys", security(("organiser" = [])), params(("name" = String, Path)),
     request_body = KeysRequest, responses(
         (status = 200, body = DrawnKeys), (status = "4XX", body = ErrorBody)))]
 async fn keys(
@@ -149,7 +149,7 @@ async fn keys(
 }
 
 /// Lists the latest who have named a tournament that is not there
-#[utoipa::path(get, path = "/api/refusals", responses(
+#[utoipa::path(get, path = "/api/refusals", security(("organiser" = [])), responses(
     (status = 200, body = Refusals), (status = "4XX", body = ErrorBody)))]
 async fn refusals(State(web): State<WebState>, _organiser: ByOrganiser) -> Result<Json<Refusals>, ApiError> {
     Ok(Json(Refusals { refusals: web.tournaments()?.1.refusals().await? }))

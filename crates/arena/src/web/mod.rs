@@ -15,6 +15,7 @@ mod archive;
 mod assets;
 mod bot;
 mod config;
+mod describe;
 mod games;
 mod live;
 mod manage;

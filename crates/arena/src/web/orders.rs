@@ -13,6 +13,7 @@ use super::{
 use crate::{
     name::Name,
     note::Note,
+    schema,
     tournament::{Command, CommandError},
 };
 
@@ -30,6 +31,7 @@ struct LateEntries {
 struct NoteRequest {
     /// One line, which is shown.
     #[serde(default)]
+    #[schema(min_length = 1)]
     note: Option<String>,
 }
 
@@ -37,9 +39,7 @@ struct NoteRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct PairingRequest {
-    #[schema(value_type = String)]
     white: Name,
-    #[schema(value_type = String)]
     black: Name,
 }
 
@@ -48,9 +48,10 @@ struct PairingRequest {
 #[serde(deny_unknown_fields)]
 struct Correction {
     /// `1-0`, `0-1`, `1/2-1/2`, or `*`: the game does not count.
-    #[schema(example = "1/2-1/2")]
+    #[schema(schema_with = schema::result)]
     result: String,
     /// One line, which is shown beside the result.
+    #[schema(min_length = 1)]
     note: String,
 }
 
@@ -79,7 +80,7 @@ async fn order(web: &WebState, tournament: &str, command: Command) -> Result<Sta
 }
 
 /// Begins a tournament with whoever is here
-#[utoipa::path(post, path = "/api/tournaments/{name}/start", params(("name" = String, Path)), responses(
+#[utoipa::path(post, path = "/api/tournaments/{name}/start", security(("organiser" = [])), params(("name" = String, Path)), responses(
     (status = 204, description = "It has begun"), (status = "4XX", body = ErrorBody)))]
 async fn start(
     State(web): State<WebState>,
@@ -90,7 +91,7 @@ async fn start(
 }
 
 /// Pauses a tournament: running games end, and nobody is paired
-#[utoipa::path(post, path = "/api/tournaments/{name}/pause", params(("name" = String, Path)), responses(
+#[utoipa::path(post, path = "/api/tournaments/{name}/pause", security(("organiser" = [])), params(("name" = String, Path)), responses(
     (status = 204, description = "It is paused"), (status = "4XX", body = ErrorBody)))]
 async fn pause(
     State(web): State<WebState>,
@@ -101,7 +102,7 @@ async fn pause(
 }
 
 /// Lets a paused tournament go on
-#[utoipa::path(post, path = "/api/tournaments/{name}/resume", params(("name" = String, Path)), responses(
+#[utoipa::path(post, path = "/api/tournaments/{name}/resume", security(("organiser" = [])), params(("name" = String, Path)), responses(
     (status = 204, description = "It goes on"), (status = "4XX", body = ErrorBody)))]
 async fn resume(
     State(web): State<WebState>,
@@ -112,7 +113,7 @@ async fn resume(
 }
 
 /// Lets players join after the beginning, or no longer
-#[utoipa::path(post, path = "/api/tournaments/{name}/late", params(("name" = String, Path)),
+#[utoipa::path(post, path = "/api/tournaments/{name}/late", security(("organiser" = [])), params(("name" = String, Path)),
     request_body = LateEntries, responses(
         (status = 204, description = "It is so"), (status = "4XX", body = ErrorBody)))]
 async fn late(
@@ -125,7 +126,7 @@ async fn late(
 }
 
 /// Takes a player out for good, who loses the running game and forfeits the rest
-#[utoipa::path(post, path = "/api/tournaments/{name}/players/{player}/remove",
+#[utoipa::path(post, path = "/api/tournaments/{name}/players/{player}/remove", security(("organiser" = [])),
     params(("name" = String, Path), ("player" = String, Path)), request_body = NoteRequest, responses(
         (status = 204, description = "The player is out"), (status = "4XX", body = ErrorBody)))]
 async fn remove(
@@ -139,7 +140,7 @@ async fn remove(
 }
 
 /// Decides the game that a player plays, or is to play next, against the player
-#[utoipa::path(post, path = "/api/tournaments/{name}/players/{player}/forfeit",
+#[utoipa::path(post, path = "/api/tournaments/{name}/players/{player}/forfeit", security(("organiser" = [])),
     params(("name" = String, Path), ("player" = String, Path)), request_body = NoteRequest, responses(
         (status = 204, description = "The game is lost"), (status = "4XX", body = ErrorBody)))]
 async fn forfeit(
@@ -153,7 +154,7 @@ async fn forfeit(
 }
 
 /// Pairs two players by hand
-#[utoipa::path(post, path = "/api/tournaments/{name}/pairings", params(("name" = String, Path)),
+#[utoipa::path(post, path = "/api/tournaments/{name}/pairings", security(("organiser" = [])), params(("name" = String, Path)),
     request_body = PairingRequest, responses(
         (status = 204, description = "They meet next"), (status = "4XX", body = ErrorBody)))]
 async fn pair(
@@ -166,7 +167,7 @@ async fn pair(
 }
 
 /// Corrects the result of a game of a tournament
-#[utoipa::path(patch, path = "/api/games/{id}", params(("id" = String, Path)), request_body = Correction,
+#[utoipa::path(patch, path = "/api/games/{id}", security(("organiser" = [])), params(("id" = String, Path)), request_body = Correction,
     responses((status = 204, description = "It counts so"), (status = "4XX", body = ErrorBody)))]
 async fn correct(
     State(web): State<WebState>,

@@ -61,7 +61,7 @@ impl FileKind {
     fn print(self, results: &TournamentResults) -> Result<String, ResultsError> {
         Ok(match self {
             FileKind::Csv => results.csv(),
-            FileKind::Json => results.json().to_string(),
+            FileKind::Json => serde_json::to_string(&results.json()).unwrap_or_default(),
             FileKind::Pgn => results.pgn(),
             FileKind::Trf => results.trf()?,
         })

@@ -21,7 +21,7 @@ use zeitnot_rules::GameKind;
 
 use super::{
     answer::{ApiError, ErrorBody, as_json},
-    assets, bot, games, live, manage, orders,
+    assets, bot, describe, games, live, manage, orders,
     security::protect,
     state::{ByOrganiser, WebState},
     tables, tournaments,
@@ -50,6 +50,12 @@ struct Document;
 
 /// Routes of the API and their documentation.
 pub(super) fn api() -> (Router<WebState>, utoipa::openapi::OpenApi) {
+    let (router, mut document) = routes();
+    describe::complete(&mut document);
+    (router, document)
+}
+
+fn routes() -> (Router<WebState>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(status))
         .merge(games::routes())
@@ -105,7 +111,7 @@ struct Status {
 }
 
 /// Tells who answers here
-#[utoipa::path(get, path = "/api/status", responses((status = 200, body = Status)))]
+#[utoipa::path(get, path = "/api/status", security((), ("organiser" = [])), responses((status = 200, body = Status)))]
 async fn status(State(web): State<WebState>, by_organiser: Result<ByOrganiser, ApiError>) -> Json<Status> {
     Json(Status {
         program: "zeitnot".to_owned(),

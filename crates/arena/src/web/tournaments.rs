@@ -18,6 +18,7 @@ use super::{
 use crate::{
     live::view::{Tournament, TournamentSummary},
     name::printable,
+    results_file::ResultsFile,
 };
 
 /// List of tournaments.
@@ -55,7 +56,7 @@ async fn show(State(web): State<WebState>, Param(name): Param) -> Result<Json<To
 /// Shows all results as a file: `results.csv`, `results.json`, `results.pgn` or `results.trf`
 #[utoipa::path(get, path = "/api/tournaments/{name}/{file}", params(("name" = String, Path), ("file" = String, Path)),
     responses(
-        (status = 200, content((String = "text/csv"), (serde_json::Value = "application/json"),
+        (status = 200, content((String = "text/csv"), (ResultsFile = "application/json"),
             (String = "application/x-chess-pgn"), (String = "text/plain"))),
         (status = 404, body = ErrorBody)))]
 async fn results(
