@@ -90,7 +90,7 @@ async fn a_name_is_kept_for_the_address_of_a_player_who_has_left() {
     let mut other = arena.join_from([127, 0, 0, 2], "bob").await;
     let refusals = [thief.rest().await.pop().unwrap(), other.rest().await.pop().unwrap()];
     assert!(
-        refusals.iter().any(|line| line.contains("is kept for its player's address for 3600 s more")),
+        refusals.iter().any(|line| line.contains("is kept for its player's address: try again in 3600 s")),
         "{refusals:?}"
     );
     assert!(refusals.iter().any(|line| line.contains("is already taken")), "{refusals:?}");

@@ -20,7 +20,7 @@ pub(crate) enum JoinError {
     Unknown(String),
     #[error("Name {0} is already taken")]
     Taken(Name),
-    #[error("Name {name} is kept for its player's address for {wait} s more")]
+    #[error("Name {name} is kept for its player's address: try again in {wait} s")]
     Held { name: Name, wait: u64 },
     #[error("Name {name} looks like {other}, which is taken")]
     LooksLike { name: Name, other: Name },
