@@ -1,4 +1,4 @@
-//! Moments at which moves of the watched game were sent, and the times until they were seen.
+//! Moments at which moves were sent, and the times until others saw them.
 
 use std::{
     collections::HashMap,
@@ -31,7 +31,7 @@ impl MoveClock {
         self.state().sent.insert((game.to_owned(), ply), Instant::now());
     }
 
-    /// A spectator has seen it now.
+    /// Another player, or a spectator, has seen it now.
     pub(super) fn seen(&self, game: &str, ply: usize) {
         let now = Instant::now();
         let mut state = self.state();
@@ -45,7 +45,10 @@ impl MoveClock {
         *self.state() = State::default();
     }
 
+    /// Returns the times, sorted.
     pub(super) fn take(&self) -> Vec<Duration> {
-        std::mem::take(&mut self.state().times)
+        let mut times = std::mem::take(&mut self.state().times);
+        times.sort_unstable();
+        times
     }
 }

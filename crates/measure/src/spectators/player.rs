@@ -10,35 +10,50 @@ use tokio::{
 use zeitnot_rules::{Game, chess::Chess};
 use zeitnot_wire::{Message, contest::FromServer};
 
-use super::{CLASS, clock::MoveClock};
+use super::{CLASS, CLASS_SIZE, clock::MoveClock};
 use crate::random_move::random_move;
 
-/// Plays until the connection ends. With a clock, its game is the watched one, and the moves of both are noted.
-pub(super) async fn play(address: SocketAddr, name: String, think: Duration, clock: Option<MoveClock>) {
-    // The arena ends first.
-    let _ = run(address, &name, think, clock).await;
+/// A player, and the clocks of its moves.
+pub(super) struct Player {
+    pub(super) number: u16,
+    pub(super) think: Duration,
+    /// Times until the opponents have the moves.
+    pub(super) moves: MoveClock,
+    /// Times until spectators have them, if the player's games are the watched ones.
+    pub(super) frames: Option<MoveClock>,
 }
 
-async fn run(address: SocketAddr, name: &str, think: Duration, clock: Option<MoveClock>) -> io::Result<()> {
+impl Player {
+    /// Plays until the connection ends.
+    pub(super) async fn play(self, address: SocketAddr) {
+        // The arena ends first.
+        let _ = run(address, &self).await;
+    }
+}
+
+async fn run(address: SocketAddr, player: &Player) -> io::Result<()> {
+    let Player { number, think, moves, frames } = player;
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
     let (read, mut write) = stream.into_split();
     let mut lines = BufReader::new(read).lines();
-    write.write_all(format!("JOIN {CLASS} {name}\n").as_bytes()).await?;
+    let join = format!("JOIN {CLASS}-{} player-{number}\n", number / CLASS_SIZE);
+    write.write_all(join.as_bytes()).await?;
     while let Some(line) = lines.next_line().await? {
         let answer = match FromServer::parse(&line) {
             Ok(FromServer::GamePaired { game, .. }) => format!("ACK {game}\n"),
             Ok(FromServer::GameStarted(state)) => {
-                if let Some(clock) = &clock {
-                    clock.game.send_replace(state.game);
+                if let Some(frames) = frames {
+                    frames.game.send_replace(state.game);
                 }
                 continue;
             }
             Ok(FromServer::YourMove(state)) => {
-                sleep(think).await;
+                moves.seen(&state.game, plies(&state.fen));
+                sleep(*think).await;
                 let board = Chess::start().parse_position(&state.fen).map_err(io::Error::other)?;
                 let Some(mv) = random_move(&board) else { continue };
-                if let Some(clock) = &clock {
+                for clock in frames.iter().chain([moves]) {
                     clock.sent(&state.game, plies(&state.fen) + 1);
                 }
                 format!("MOVE {} {mv}\n", state.game)
