@@ -1,7 +1,7 @@
-//! Wrong secrets: tokens, keys and passwords that do not fit are counted for each address, so that nobody tries many.
+//! Wrong tokens, keys and passwords, counted for each address to bound guessing.
 //!
-//! The right secret passes whatever others have tried from the same address, such as that of a school's router. With
-//! passwords, which people choose and programs can guess, that holds where the address has shown the right one before;
+//! The right secret passes whatever others have tried from the same address, such as that of a school's router. A
+//! password, which people choose and programs can guess, passes only where the address has shown the right one before:
 //! otherwise guessing would go on behind the refusals.
 
 use std::{
@@ -31,7 +31,7 @@ pub(crate) enum WrongSecret {
     TooMany,
 }
 
-/// Wrong secrets by what is counted apart: an address, or an address and an account.
+/// Wrong secrets of each key: an address, or an address and an account.
 #[derive(Clone)]
 pub(crate) struct Guesses<K> {
     guessers: Arc<Mutex<Keyed<K, Guesser>>>,

@@ -1,7 +1,7 @@
 //! Lines of clients, read at a bounded pace: who writes faster than any game needs has to wait, and delays nobody else.
 //!
 //! Any page can make a browser send an HTTP request with a text of the page's choice to a port for lines. Such a request
-//! is the end of its connection, before that text is read.
+//! closes its connection before that text is read.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use zeitnot_net::{Incoming, LineReader, NetError, Rate, Ration};
 /// Lines of a client. A move every ten milliseconds is far below it.
 const LINES: Rate = Rate { burst: 50, interval: Duration::from_millis(2) };
 
-/// Reason why a client is not read any more.
+/// Error that makes a connection unusable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Files that are there as a whole: whoever reads one, also after a kill, finds the old or the new one, or none.
+//! Files that are written as a whole: a reader finds the old file, the new one or none, even after a kill.
 
 use std::{
     fs::Permissions,
@@ -31,7 +31,7 @@ fn replace(mut file: NamedTempFile, path: &Path, bytes: &[u8]) -> io::Result<()>
     Ok(())
 }
 
-/// File that is there when it is finished. Dropped before, it leaves nothing behind.
+/// File that appears when it is finished. If it is dropped before, nothing is left behind.
 #[derive(Debug)]
 pub struct NewFile {
     path: PathBuf,

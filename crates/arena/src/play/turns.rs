@@ -1,4 +1,4 @@
-//! Turns at something that one visitor has at a time: addresses take turns, whatever number of requests each has.
+//! Fair queue for something that one visitor can use at a time: addresses take turns, however many requests each has.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::places::Origin;
 
-/// Queue of those who wait for a turn.
+/// Fair queue by address.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns(Arc<Mutex<Queue>>);
 
@@ -26,7 +26,7 @@ struct Queue {
 pub(super) struct Turn(Turns);
 
 impl Turns {
-    /// Waits for a turn. Whoever stops waiting leaves the queue.
+    /// Waits for a turn. A future that is dropped leaves the queue.
     pub(super) async fn take(&self, from: Origin) -> Turn {
         let receiver = {
             let mut queue = self.queue();
@@ -83,7 +83,7 @@ impl Drop for Turn {
         queue.is_taken = next.is_some();
         drop(queue);
         if let Some(next) = next {
-            // Whoever has left meanwhile drops the turn, which goes to the next one.
+            // If its receiver is gone by now, the turn is dropped here and goes to the next one.
             let _ = next.send(Turn(self.0.clone()));
         }
     }

@@ -1,4 +1,4 @@
-//! Requests of visitors: whose they are, and how many each may make.
+//! Requests of visitors: their addresses, and the ration of each.
 
 use std::{
     net::IpAddr,
