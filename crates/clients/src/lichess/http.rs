@@ -36,7 +36,7 @@ const MAX_REPLY_BYTES: usize = 1 << 20;
 /// A waiting time of the server is kept if it is at most this part of our clock.
 const MAX_WAIT_PART: u32 = 4;
 /// Longest time without requests of a kind, whatever the server asks for. Its own windows are not longer.
-const MAX_PAUSE: Duration = Duration::from_secs(600);
+pub(crate) const MAX_PAUSE: Duration = Duration::from_secs(600);
 /// Log subject of most failures.
 const FAILURES: &str = "failures of the network or the server";
 

@@ -53,7 +53,7 @@ pub use config::Config;
 use connections::Pool;
 use game::context::GameContext;
 pub use http::HttpError;
-use http::{BotLimit, Http, wait_in_game};
+use http::{BotLimit, Http, MAX_PAUSE, wait_in_game};
 pub use matchmaking::config::{is_offered, is_offered_days};
 use rate_limits::RequestKind;
 use recent::RecentByUser;

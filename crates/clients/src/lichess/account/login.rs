@@ -27,6 +27,8 @@ pub(crate) async fn identify(config: &Config, token: &Token) -> Result<User, Htt
             return debug!("{error}; asking again");
         }
         let news = log.failed(error, false);
+        // After a 429 the server is not asked before the limit ends.
+        let delay = http.limited_for(RequestKind::Lookup).max(delay);
         let error = format_args!("{error} (is the server running, and its address right?)");
         session::report_lost(&error, delay, news);
     };

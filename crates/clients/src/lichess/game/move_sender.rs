@@ -14,7 +14,7 @@ use tracing::debug;
 
 use crate::{
     backoff::{Backoff, Reconnect},
-    lichess::{Http, HttpError, Pool, wait_in_game},
+    lichess::{Http, HttpError, MAX_PAUSE, Pool, wait_in_game},
     wait::until,
 };
 
@@ -176,7 +176,7 @@ impl MoveSender<'_> {
             (HttpError::Limited { wait, is_told, .. }, Some(left)) => {
                 wait_in_game(*wait, *is_told, left).max(self.backoff.next(Some(left)))
             }
-            (HttpError::Limited { wait, .. }, None) => *wait,
+            (HttpError::Limited { wait, .. }, None) => MAX_PAUSE.min(*wait),
             _ => self.backoff.next(left),
         };
         let message =

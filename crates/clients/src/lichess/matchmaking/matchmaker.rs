@@ -72,8 +72,9 @@ pub(crate) enum NotNow {
     Limited(Duration),
 }
 
-fn time(wait: &Duration) -> humantime::FormattedDuration {
-    humantime::format_duration(Duration::from_secs(wait.as_secs() + 1))
+/// Formats a wait in whole seconds.
+pub(super) fn time(wait: &Duration) -> humantime::FormattedDuration {
+    humantime::format_duration(Duration::from_secs(wait.min(&MAX_WAIT).as_secs() + 1))
 }
 
 /// Our challenge, one at a time.

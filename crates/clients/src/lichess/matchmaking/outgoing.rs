@@ -19,7 +19,7 @@ use zeitnot_wire::lichess::{
 use super::{
     config::Config,
     decline_history::DeclineHistory,
-    matchmaker::{Matchmaker, NotNow, Step},
+    matchmaker::{Matchmaker, NotNow, Step, time},
     proposal::Proposal,
     steady_clock::SteadyClock,
 };
@@ -371,8 +371,7 @@ impl OutgoingChallenges {
 /// Says how long no challenge is sent after this failure, if the server limits them.
 fn pause(error: &HttpError) -> String {
     let HttpError::Limited { wait, .. } = error else { return String::new() };
-    let wait = Duration::from_secs(wait.as_secs() + 1);
-    format!("; the next one in {}", humantime::format_duration(wait))
+    format!("; the next one in {}", time(wait))
 }
 
 async fn look_up(http: &Http) -> Result<(User, Vec<User>), HttpError> {
