@@ -40,7 +40,7 @@ const DUPLICATES: Duration = Duration::from_secs(10);
 /// Error of a game, or of the attempt to begin one.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum GameError {
-    #[error("no server there ({0}); trying until one answers")]
+    #[error("no server there ({0})")]
     NoServer(#[from] io::Error),
     #[error("no seat within {:.1} s of sending our name: another game may be running", .0.as_secs_f64())]
     NoSeat(Duration),
@@ -222,7 +222,9 @@ impl<'a> Game<'a> {
                         self.silence = Silence::new();
                         self.answer(&mut game, turn, mv).await?;
                     }
-                    Some(Action::Resign { .. } | Action::Leave { .. }) | None => return Err(GameError::PlayerGone(PlayerGone)),
+                    Some(Action::Resign { .. } | Action::Leave { .. }) | None => {
+                        return Err(GameError::PlayerGone(PlayerGone));
+                    }
                 },
                 () = until(due) => self.unconfirmed(&mut game).await?,
                 () = sleep_until(silent_at) => return Err(GameError::Silent(limit)),

@@ -1,8 +1,10 @@
 //! Client of TUC-Chess over UDP: sends a name, gets a seat, plays a game.
 //!
 //! `config` holds its keys of a `[[server]]` table, `game` plays one game on one `socket`, `silence` reports that
-//! nothing comes, `local_server` notices the end of a server on this machine. Datagrams get lost, and the protocol has no way to ask again: losses are made good where possible;
-//! otherwise the game is left with a warning.
+//! nothing comes, `local_server` notices the end of a server on this machine.
+//!
+//! Datagrams get lost, and the protocol has no way to ask again: losses are made good where possible; otherwise the game
+//! is left with a warning.
 
 use std::num::NonZeroU32;
 
