@@ -14,9 +14,8 @@ use zeitnot_engine::{
     StopFlag,
     training::{BadGame, GameFileError, GameReader, GameSet},
 };
-use zeitnot_rules::GameKind;
-
 use zeitnot_net::NewFile;
+use zeitnot_rules::GameKind;
 
 use crate::cli::{CliError, io_error, print, progress, signals, unwritten, usage};
 

@@ -12,9 +12,7 @@ use zeitnot_arena::matches::{
     sprt::{Sprt, Verdict},
     tally::Tally,
 };
-use zeitnot_net::{FileVersion, append_whole};
-
-use zeitnot_net::replace_file;
+use zeitnot_net::{FileVersion, append_whole, replace_file};
 
 use crate::cli::{CliError, unwritten};
 

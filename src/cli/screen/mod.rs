@@ -1,7 +1,7 @@
 //! Games drawn in the terminal, for `zeitnot board` and `zeitnot watch`.
 //!
-//! [`view`] is what is shown of a game, without any drawing; [`board`], with [`picture`], and [`panel`] draw it by ratatui; [`terminal`]
-//! takes the terminal over and gives it back.
+//! [`view`] is what is shown of a game, without any drawing; [`board`], with [`picture`], and [`panel`] draw it by
+//! ratatui; [`terminal`] takes the terminal over and gives it back.
 
 pub(super) mod board;
 pub(super) mod panel;

@@ -4,9 +4,7 @@ use std::{collections::BTreeMap, fs, io::ErrorKind, path::Path};
 
 use serde::{Deserialize, Serialize};
 use zeitnot_arena::matches::spsa::{Progress, Spsa};
-use zeitnot_net::FileVersion;
-
-use zeitnot_net::replace_file;
+use zeitnot_net::{FileVersion, replace_file};
 
 use crate::cli::{CliError, unwritten};
 

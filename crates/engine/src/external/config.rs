@@ -35,7 +35,7 @@ pub struct Config {
     pub options: BTreeMap<String, Value>,
     /// Limits of every move.
     pub limits: MoveLimits,
-    /// Who plays on when it fails in a game.
+    /// Reaction to its failure in a game.
     pub on_engine_failure: OnEngineFailure,
 }
 

@@ -155,7 +155,7 @@ impl Program {
         self.config.limits
     }
 
-    /// Who plays on when it fails in a game.
+    /// Reaction to its failure in a game.
     pub(super) fn on_failure(&self) -> OnEngineFailure {
         self.config.on_engine_failure
     }

@@ -39,8 +39,8 @@ impl Resync {
     }
 }
 
-/// Ways of leaving a game after so many plies, in order: a game that has hardly begun is aborted.
-pub(crate) fn farewells(plies: usize) -> &'static [GameAction] {
+/// Actions that leave a game with this number of plies, in order of attempt: a game that has hardly begun is aborted.
+pub(crate) fn leave_actions(plies: usize) -> &'static [GameAction] {
     use GameAction::{Abort, Resign};
     if plies < ABORT_PLIES { &[Abort, Resign] } else { &[Resign] }
 }
@@ -48,7 +48,7 @@ pub(crate) fn farewells(plies: usize) -> &'static [GameAction] {
 /// Aborts a game that has hardly begun, and resigns any other. Returns what the server accepted.
 pub(crate) async fn give_up(http: &Http, id: GameId, plies: usize, why: &str) -> Option<GameAction> {
     let mut refused = String::new();
-    for &action in farewells(plies) {
+    for &action in leave_actions(plies) {
         match perform(http, id, action).await {
             Ok(()) => {
                 let done = if action == GameAction::Abort { "aborted" } else { "resigned" };

@@ -13,7 +13,7 @@ use super::{
     actions::{GameAction, GameActions},
     clocks,
     context::{GameContext, GameEnd, GameSignals, MAX_TIME},
-    desync::{Resync, farewells, give_up},
+    desync::{Resync, give_up, leave_actions},
     idle::{never_started, suspended},
     move_request::{MoveRequests, SentMove},
     move_sender::SendOutcome,
@@ -379,7 +379,7 @@ impl GameSession {
             }
             Some(Action::Leave { turn }) if self.requests.awaits(turn) => {
                 self.is_leaving = true;
-                self.actions.spawn(farewells(self.state.played().count())[0]);
+                self.actions.spawn(leave_actions(self.state.played().count())[0]);
             }
             Some(late) => debug!("too late: {late:?}"),
             None => return Err(PlayerGone),
