@@ -44,7 +44,7 @@ const STAYS: Duration = Duration::from_secs(12 * 3600);
 const STAYS_EMPTY: Duration = Duration::from_secs(30 * 60);
 /// … and this long when all have left after the game.
 const STAYS_OVER: Duration = Duration::from_secs(10 * 60);
-/// A table without a move keeps its place this long when others want one.
+/// A table without a person's move keeps its place this long when others want one.
 const STAYS_UNUSED: Duration = Duration::from_secs(2 * 60);
 
 pub(super) struct Table {
@@ -86,10 +86,12 @@ pub(super) enum End {
 /// Order in which tables make room.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum EvictionRank {
-    /// Nobody has moved.
+    /// No person has moved.
     Unused,
     /// The game is over, and everybody has left.
     Over,
+    /// The game is over, and somebody still looks at it.
+    Visited,
 }
 
 /// Seat at a table.
@@ -205,10 +207,12 @@ impl Table {
     /// Returns the table's rank among those that make room for others, of which the lowest goes first; `None`: it is in
     /// use.
     pub(super) fn eviction_rank(&self, now: Instant) -> Option<(EvictionRank, Instant)> {
-        if self.referee.board.ply_count() == 0 && now >= self.created + STAYS_UNUSED {
+        let bots_moves = usize::from(self.seats[Color::White].sitter != Sitter::Human);
+        if self.referee.board.ply_count() <= bots_moves && now >= self.created + STAYS_UNUSED {
             return Some((EvictionRank::Unused, self.created));
         }
-        (self.is_over() && self.is_empty()).then(|| (EvictionRank::Over, self.closes()))
+        let rank = if self.is_empty() { EvictionRank::Over } else { EvictionRank::Visited };
+        self.is_over().then(|| (rank, self.closes()))
     }
 
     /// Does what a player asks for, who said so `at` this instant.
