@@ -55,15 +55,11 @@ impl<G: Tactics> Thinker<G> for External<G> {
                     task.best.publish(Best::unsearched(Packed::NONE));
                     return Report::default();
                 }
-                State::Starting(_) if self.faults > 0 => self.withdraw_fallback(task),
                 State::Starting(_) | State::Ready(_) => {}
             }
             let fault = match self.attempt(task) {
                 Ok(report) => return report,
-                Err(Fault::Unsupported) => {
-                    self.withdraw_fallback(task);
-                    return self.play_ourselves(task);
-                }
+                Err(Fault::Unsupported) => return self.play_ourselves(task),
                 Err(fault) => fault,
             };
             self.failed(&fault, task);
@@ -90,7 +86,8 @@ impl<G: Tactics> External<G> {
         self.faults += 1;
         let (engine, position, policy) =
             (self.program.name(), task.game.now().print(), self.program.on_failure());
-        if policy == OnEngineFailure::Resign {
+        // One that is late to stop is not broken: the machine may be busy.
+        if policy == OnEngineFailure::Resign && !matches!(fault, Fault::Deaf) {
             tracing::error!("engine {engine} {fault} in {position}: it plays this game no further");
             self.state = State::Failed;
         } else if self.faults < MAX_FAULTS {
@@ -113,14 +110,6 @@ impl<G: Tactics> External<G> {
 
     fn own_plays(&self) -> bool {
         self.program.on_failure() == OnEngineFailure::Own
-    }
-
-    /// Leaves no move in the slot but one of the engine's own: unless the engine finds another in time, nobody plays for
-    /// it.
-    fn withdraw_fallback(&self, task: &Task<'_, G>) {
-        if !self.own_plays() && task.best.read().depth == 0 {
-            task.best.publish(Best::unsearched(Packed::NONE));
-        }
     }
 
     fn attempt(&mut self, task: &Task<'_, G>) -> Result<Report, Fault> {

@@ -169,18 +169,19 @@ fn one_that_is_back_in_time_plays_for_itself() {
 }
 
 #[test]
-fn nobody_plays_for_one_that_is_not_back_in_time() {
+fn a_quick_move_bridges_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let flag = folder.path().join("flag");
     let line = line(&["e2e4"]);
-    let fallback = line.now().pack(line.now().moves()[0]);
+    let first = line.now().moves()[0];
+    let (fallback, quick) = (line.now().pack(first), line.now().write(first).to_string());
     // What it found before it failed is its own.
-    for (found, played) in [("", "-"), ("echo 'info depth 3 score cp 1 pv d7d5'; ", "d7d5")] {
+    for (found, played) in [("", quick.as_str()), ("echo 'info depth 3 score cp 1 pv d7d5'; ", "d7d5")] {
         let _ = fs::remove_file(&flag);
         let start = format!("[ -e {} ] && exec sleep 100; ", flag.display());
         let program = open(&uci_that(&start, &format!("{found}touch {}; exit", flag.display())));
         let mut thinker = thinker(&program);
         let (mv, ..) = thought_after(&mut thinker, &line, within(8 * SHORT), fallback);
-        assert_eq!((mv.as_str(), thinker.faults()), (played, 1));
+        assert_eq!(mv, played);
     }
 }
