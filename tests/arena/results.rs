@@ -54,7 +54,7 @@ async fn a_name_is_no_formula_for_a_spreadsheet(storage: Storage) {
         players.push(arena.say(name, &format!("JOIN class {name}")).await);
     }
     let csv = || results(&arena.folder.database(), &["class", "--csv"]);
-    // Who has joined is written a little later.
+    // Joins are written a little later.
     until("both players", async || csv().lines().count() == 3).await;
     for cell in [r#","'=HYPERLINK(""http://evil.example"")",0,"#, r#","'@SUM(A1,A2)",0,"#] {
         assert!(csv().contains(cell), "{}", csv());

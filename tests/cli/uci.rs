@@ -401,7 +401,7 @@ fn perft_is_stopped_and_what_comes_meanwhile_waits() {
     let told = engine.until("bestmove");
     assert!(!told.iter().any(|line| line.contains("Nodes searched")), "{told:?}");
     assert!(!told.last().unwrap().contains("(none)"), "the position before is searched: {told:?}");
-    // What comes from a pipe is counted to its end, one after the other.
+    // Commands from a pipe are counted to their end, one after the other.
     engine.say("position startpos\ngo perft 3\nposition startpos moves e2e4\ngo perft 2\ngo infinite");
     drop(engine.input.take());
     let ends: Vec<_> = (0..2).map(|_| engine.until("Nodes searched:").pop().unwrap()).collect();

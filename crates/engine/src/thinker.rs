@@ -16,8 +16,8 @@ pub struct Task<'t, G: Game> {
     pub game: &'t GameHistory<G>,
     /// When to stop.
     pub limits: &'t Limits,
-    /// Receives each better move; holds a legal move from the start. A thinker for which nobody may play puts
-    /// [`Packed::NONE`] there when it fails.
+    /// Receives each better move; holds a legal move from the start. A thinker that fails and has no substitute
+    /// publishes [`Packed::NONE`].
     pub best: &'t Decision,
     /// Stops the search from outside.
     pub stop: &'t StopFlag,

@@ -19,7 +19,7 @@ async fn a_bot_without_a_game_hardly_wakes() {
     let text = player(arena.tcp.unwrap(), "bot") + "[web]\nlisten = '127.0.0.1:0'\n";
     let bot = Program::configured(arena.folder.path(), "bot", &text);
     bot.tells("connected; joining").await;
-    // What it does once, after it has joined, is not idle yet.
+    // The work after joining is done once and does not count as idle.
     sleep(SPAN / 4).await;
     let Some(before) = bot.sleeps() else { return };
     sleep(SPAN).await;

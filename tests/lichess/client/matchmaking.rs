@@ -71,7 +71,7 @@ async fn an_idle_bot_challenges_a_bot_of_its_strength_and_plays() {
     client.ends().await;
 }
 
-/// The time of idleness passes by the clock that tests pause, which nobody can set.
+/// Idle time passes by tokio's clock: monotonic, and paused in tests.
 #[test(start_paused = true)]
 async fn our_accepted_challenge_is_played_though_its_start_is_not_told() {
     let (mut server, client) = among(&["bob"], &format!("games = 1\n{}", EAGER.replace("50ms", "10m"))).await;

@@ -183,7 +183,7 @@ impl Web {
         };
         let hub = Hub::new(self.spectators).run(self.events, jobs, stop.clone());
         let served = async { join!(hub, server.run(self.port, sockets.tasks)) };
-        // What it still has to tell comes too late.
+        // Its last news comes too late for the page.
         join!(served, stop.run_until_cancelled(other));
         if !tables_thread.join().await {
             tracing::error!("the tables of the page have failed; please report it");

@@ -20,7 +20,7 @@ const CLOCK: u64 = 10_800_000;
 /// Time between two empty lines of a stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(6);
 const ACCOUNT: &str = r#"{"id":"bench","username":"bench","title":"BOT","perfs":{"classical":{"games":0,"rating":1500,"rd":45,"prog":0}},"createdAt":1,"seenAt":1,"count":{"all":0,"rated":0},"playTime":{"total":0,"tv":0}}"#;
-/// What other clients ask of their token, which is `bench`, before they play.
+/// Answer to the token check of other clients, whose token is `bench`.
 const TOKENS: &str =
     r#"{"bench":{"userId":"bench","scopes":"bot:play,challenge:read,challenge:write","expires":null}}"#;
 

@@ -28,7 +28,7 @@ mod spectator;
 use clock::MoveClock;
 use player::Player;
 
-/// What the names of the tournaments begin with …
+/// Prefix of the tournaments' names …
 const CLASS: &str = "class";
 /// … and players of each.
 const CLASS_SIZE: u16 = 500;

@@ -175,7 +175,7 @@ fn a_quick_move_bridges_a_restart() {
     let line = line(&["e2e4"]);
     let first = line.now().moves()[0];
     let (fallback, quick) = (line.now().pack(first), line.now().write(first).to_string());
-    // What it found before it failed is its own.
+    // A line that the engine found before its failure is the engine's own.
     for (found, played) in [("", quick.as_str()), ("echo 'info depth 3 score cp 1 pv d7d5'; ", "d7d5")] {
         let _ = fs::remove_file(&flag);
         let start = format!("[ -e {} ] && exec sleep 100; ", flag.display());
