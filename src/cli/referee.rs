@@ -8,10 +8,8 @@ use std::{
 
 use tokio::{runtime, select};
 
-use zeitnot_arena::{
-    Ending,
-    nthu::{self, FileGame, Files},
-};
+use zeitnot_arena::nthu::{self, FileGame, Files};
+use zeitnot_referee::Ending;
 use zeitnot_rules::{ByColor, Color, GameResult};
 
 use super::{CliError, io_error, print, signals::Signals, table, unwritten};

@@ -15,6 +15,10 @@ use zeitnot_testing::{has_program, is_installed};
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("rules", &["tokio", "std::net", "std::fs", "std::thread"]),
     ("wire", &["tokio", "std::net", "std::fs", "std::thread"]),
+    (
+        "referee",
+        &["tokio::net", "tokio::spawn", "tokio::sync", "sleep", "std::net", "std::fs", "std::thread"],
+    ),
     ("engine", &["tokio", "std::net"]),
     ("trainer", &["tokio", "std::net"]),
 ];

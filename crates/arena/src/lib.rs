@@ -1,4 +1,4 @@
-//! The arena: referee, tournaments, matches, and one folder for each protocol that it serves.
+//! The arena: tournaments, matches, and one folder for each protocol that it serves.
 //!
 //! ```text
 //!  socket ─▶ front (lines) ─▶ tournament (who plays whom) ─▶ game (referee, watchers)
@@ -44,7 +44,6 @@ mod pgn;
 mod places;
 pub mod play;
 mod port;
-mod referee;
 mod replay;
 mod results;
 mod results_file;
@@ -71,7 +70,6 @@ pub use hosts::{BadPublicUrl, PublicUrl};
 pub use keys::{Keys, KeysError};
 pub use name::{BadName, Name, printable};
 pub use news::{Event, News};
-pub use referee::{Adjudication, Cause, DrawRule, Ending, GameRecord, Opinion, Ply, ResignRule};
 pub use results::{ResultsError, TournamentResults, front_games, tournaments};
 pub use results_file::{ResultsFile, ResultsGame, ResultsPlayer};
 pub use secret::{BadSecret, Secret};

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
+use zeitnot_referee::Cause;
 use zeitnot_rules::{ByColor, Color, GameResult, MoveText, TimeControl};
 
-use crate::{name::Name, referee::Cause, tag::GameTag};
+use crate::{name::Name, tag::GameTag};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Notice {

@@ -3,11 +3,9 @@
 use std::{collections::HashSet, path::PathBuf, time::Duration};
 
 use zeitnot_arena as arena;
-use zeitnot_arena::{
-    Adjudication, DrawRule, ResignRule,
-    matches::{Effort, Entry, Match, Schedule, openings::BALANCED},
-};
+use zeitnot_arena::matches::{Effort, Entry, Match, Schedule, openings::BALANCED};
 use zeitnot_engine::{PlayVisitor, Playable, external, with_game};
+use zeitnot_referee::{Adjudication, DrawRule, ResignRule};
 use zeitnot_rules::{DynGame, Game, GameKind, TimeControl};
 
 use crate::cli::{CliError, config::Overrides};

@@ -1,9 +1,7 @@
 //! Games of a match as PGN, and what the score needs of them, from there too.
 
-use zeitnot_arena::{
-    Cause, GameRecord, Opinion, Ply,
-    matches::{Effort, Entry, Fixture, Played, Schedule},
-};
+use zeitnot_arena::matches::{Effort, Entry, Fixture, Played, Schedule};
+use zeitnot_referee::{Cause, GameRecord, Opinion, Ply};
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 use zeitnot_wire::{pgn, uci::UciScore};
 

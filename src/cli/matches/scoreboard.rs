@@ -6,14 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_arena::{
-    Cause,
-    matches::{
-        Entry, Played, Schedule,
-        sprt::{Sprt, Verdict},
-        tally::Tally,
-    },
+use zeitnot_arena::matches::{
+    Entry, Played, Schedule,
+    sprt::{Sprt, Verdict},
+    tally::Tally,
 };
+use zeitnot_referee::Cause;
 use zeitnot_rules::{Color, GameResult};
 
 use super::{

@@ -11,6 +11,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot_net::NetError;
+use zeitnot_referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, Untimed};
 use zeitnot_rules::{
     ByColor, Color, DynGame, GameResult, TimeControl,
     minichess::{MiniChess, Rules},
@@ -24,7 +25,6 @@ use super::connection::{Connection, Heard, STOPPING, lines, reply};
 use crate::{
     database::{self, Database, GameHeader, GameRecorder},
     live::{Feed, Header, LiveGame, person, view::Source},
-    referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, Untimed},
     tag::GameTag,
     timer::until,
 };

@@ -2,6 +2,7 @@
 //! actions of players become messages to the referee.
 
 use tokio::{sync::mpsc, time::Instant};
+use zeitnot_referee::Cause;
 use zeitnot_rules::{ByColor, Color, Game as _, GameResult, Reason, TimeControl as Clocks, chess::Chess};
 use zeitnot_wire::lichess::{GameId, Source, Status, TimeControl, UserId, VariantKey};
 
@@ -14,7 +15,6 @@ use super::{
 };
 use crate::{
     message::{GameView, Notice, Request},
-    referee::Cause,
     tag::GameTag,
 };
 

@@ -4,6 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use serde_json::{Value, json};
 use time::OffsetDateTime;
+use zeitnot_referee::Ply;
 use zeitnot_rules::{ByColor, Color, GameResult};
 use zeitnot_wire::{
     lichess::{PerfKey, Status, TimeControl, UserId, Variant},
@@ -11,10 +12,7 @@ use zeitnot_wire::{
 };
 
 use super::game::{End, Game, Player};
-use crate::{
-    database::{GameEnd, GameHeader, GameState, MoveList, Source},
-    referee::Ply,
-};
+use crate::database::{GameEnd, GameHeader, GameState, MoveList, Source};
 
 /// Plies of a running game that are left out of its record.
 const HIDDEN_PLIES: usize = 3;

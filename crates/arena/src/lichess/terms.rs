@@ -9,7 +9,7 @@ use zeitnot_wire::lichess::{
 };
 
 use super::answer::Refusal;
-use crate::referee::Allowance;
+use zeitnot_referee::Allowance;
 
 /// Upper bound of both parts of any clock, also in a saved state: what a class tournament can have.
 pub(super) const MAX_CLOCK: Duration = Duration::from_secs(7 * 24 * 3600);

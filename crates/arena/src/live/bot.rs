@@ -10,7 +10,7 @@ use super::{
     feed::{Feed, Header, LiveGame},
     view::{BotView, Person, Source, Thought},
 };
-use crate::referee::{Allowance, Referee, RefereeRules};
+use zeitnot_referee::{Allowance, Referee, RefereeRules};
 
 /// Games at once; the one that was silent for longest makes room.
 const MAX_GAMES: usize = 64;

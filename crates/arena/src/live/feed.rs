@@ -13,7 +13,7 @@ use super::{
     tournament::TournamentReport,
     view::{BotView, Numbering, Person, RefusalRow, Source, Thought},
 };
-use crate::referee::{Board, Ply, Referee};
+use zeitnot_referee::{Board, Ply, Referee};
 
 /// Events that may wait for the hub.
 const QUEUE: usize = 4096;

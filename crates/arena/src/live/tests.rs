@@ -14,7 +14,7 @@ use super::{
     Event, Feed, Header, Hub, LiveGame, SubscriberId, TournamentReport, person,
     view::{LiveMessage, Numbering, PairingRow, Score, Source, Thought, Topic},
 };
-use crate::referee::{Allowance, Referee, RefereeRules};
+use zeitnot_referee::{Allowance, Referee, RefereeRules};
 
 /// A game, its feed and the hub, moved by hand.
 struct Bench {

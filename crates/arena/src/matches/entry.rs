@@ -6,7 +6,7 @@ use tokio::task::JoinError;
 use zeitnot_engine::{Config, OutOfMemory, external::Program, syzygy::TablebaseError};
 use zeitnot_rules::TimeControl;
 
-use crate::referee::Allowance;
+use zeitnot_referee::Allowance;
 
 /// Player of a match.
 #[derive(Clone, Debug)]

@@ -8,13 +8,11 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot_engine::external::{Fault, Reply};
+use zeitnot_referee::{Cause, Referee};
 use zeitnot_rules::{ByColor, Color, DynGame};
 
 use super::player::{Player, Request, Thought};
-use crate::{
-    referee::{Cause, Referee},
-    timer::until,
-};
+use crate::timer::until;
 
 /// An engine that still thinks this long after the end of its game is replaced.
 const LAST_WAIT: Duration = Duration::from_secs(5);

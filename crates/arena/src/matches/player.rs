@@ -23,7 +23,7 @@ use zeitnot_engine::{
 use zeitnot_rules::{ByColor, DynGame, GameHistory, GameKind, Packed};
 
 use super::entry::{Effort, Entry, EntryEngine, MatchError};
-use crate::referee::Opinion;
+use zeitnot_referee::Opinion;
 
 /// Of a fixed time per move, at most one part in this many is kept as a margin.
 const OVERHEAD_DIVISOR: u32 = 8;

@@ -25,7 +25,7 @@ use super::{
     player::{self, Player},
     schedule::{Fixture, Schedule},
 };
-use crate::referee::{Adjudication, GameRecord, Referee, RefereeRules};
+use zeitnot_referee::{Adjudication, GameRecord, Referee, RefereeRules};
 
 /// Starts of an engine before its match is given up.
 const ATTEMPTS: u32 = 3;

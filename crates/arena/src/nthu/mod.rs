@@ -10,7 +10,7 @@ use zeitnot_rules::{
     minichess::{MiniChess, Rules},
 };
 
-use crate::referee::{Allowance, Board, Cause, Ending, Referee, RefereeRules, ServedGame};
+use zeitnot_referee::{Allowance, Board, Cause, Ending, Referee, RefereeRules, ServedGame};
 
 pub use files::Files;
 use files::Turn;

@@ -10,10 +10,11 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 use zeitnot_net::{Rate, Ration};
+use zeitnot_referee::Board;
 use zeitnot_rules::{GameError, GameKind, UnknownGame};
 
 use super::{board::TableBoard, level::Strength, search::Searches, turns::Turns, view};
-use crate::{keyed::Keyed, live::view::Thought, places::Origin, referee::Board, schema};
+use crate::{keyed::Keyed, live::view::Thought, places::Origin, schema};
 
 /// Limits of an analysis.
 const STRENGTH: Strength =

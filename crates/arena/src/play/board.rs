@@ -1,14 +1,10 @@
 //! Board of a table: any game, and the server's part in a game of chance.
 
+use zeitnot_referee::{Board, PlayedMove, Prizes, Rewind};
 use zeitnot_rules::{
     Color, DynGame, Game, GameError, GameKind, Outcome,
     chess::{Chess, chess960_start},
     tuc::Tuc,
-};
-
-use crate::{
-    referee::{Board, PlayedMove, Rewind},
-    tuc::Prizes,
 };
 
 /// Game at a table.

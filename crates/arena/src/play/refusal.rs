@@ -1,7 +1,8 @@
 //! Reasons why a table does not do what a player asks for.
 
+use zeitnot_referee::Refusal;
+
 use super::{action::BadMessage, request::BadTable};
-use crate::referee;
 
 /// Action that was refused; nothing has changed, unless the time ran out.
 #[derive(Debug, thiserror::Error)]
@@ -40,12 +41,12 @@ pub(crate) enum BadAction {
 
 impl BadAction {
     /// Reason why the referee has not played a move.
-    pub(super) fn of_move(refusal: referee::Refusal, text: &str) -> BadAction {
+    pub(super) fn of_move(refusal: Refusal, text: &str) -> BadAction {
         match refusal {
-            referee::Refusal::Over => BadAction::Over,
-            referee::Refusal::NotYourTurn => BadAction::NotYourTurn,
-            referee::Refusal::TooLate => BadAction::TooLate,
-            referee::Refusal::Illegal => BadAction::Illegal(crate::name::printable(text, MAX_SHOWN)),
+            Refusal::Over => BadAction::Over,
+            Refusal::NotYourTurn => BadAction::NotYourTurn,
+            Refusal::TooLate => BadAction::TooLate,
+            Refusal::Illegal => BadAction::Illegal(crate::name::printable(text, MAX_SHOWN)),
         }
     }
 }

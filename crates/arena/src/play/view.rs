@@ -5,13 +5,13 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 use utoipa::ToSchema;
+use zeitnot_referee::{self as referee, Board};
 use zeitnot_rules::{Color, MoveText};
 use zeitnot_wire::uci::UciScore;
 
 use super::{board::TableBoard, search::Found};
 use crate::{
     live::view::{Game, Ply, Score, Thought},
-    referee::{self, Board},
     schema,
 };
 

@@ -8,6 +8,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
+use zeitnot_referee::Cause;
 use zeitnot_rules::{ByColor, Color, chess::Chess};
 
 use super::{
@@ -35,7 +36,6 @@ use crate::{
     name::{Name, printable},
     news::{Event, News, NewsSender},
     note::Note,
-    referee::Cause,
     store::{Store, StoreActor},
     tag::GameTag,
     timer::until,

@@ -10,6 +10,7 @@ use std::{
 
 use time::OffsetDateTime;
 use tokio::time::Instant;
+use zeitnot_referee::{Allowance, Cause, Ending, Ply, Referee, RefereeRules, Refusal};
 #[cfg(test)]
 use zeitnot_rules::GameResult;
 use zeitnot_rules::{ByColor, Color, DynGame, TimeControl, chess::Chess};
@@ -23,7 +24,6 @@ use crate::{
     },
     message::{GameView, Notice},
     name::{Name, printable},
-    referee::{Allowance, Cause, Ending, Ply, Referee, RefereeRules, Refusal},
     tag::GameTag,
 };
 

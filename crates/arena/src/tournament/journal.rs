@@ -8,6 +8,7 @@ use futures_util::{
     stream::{FuturesOrdered, StreamExt},
 };
 use time::OffsetDateTime;
+use zeitnot_referee::Ending;
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
 use super::{
@@ -24,7 +25,6 @@ use crate::{
     live::view::PairingRow,
     name::Name,
     note::Note,
-    referee::Ending,
     tag::GameTag,
 };
 

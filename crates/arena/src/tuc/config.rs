@@ -4,9 +4,9 @@ use std::{net::SocketAddr, num::NonZeroU32, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
 
+use zeitnot_referee::Prizes;
 use zeitnot_rules::tuc::Rules;
 
-use super::prizes::Prizes;
 use crate::duration::{MAX_WAIT, seconds};
 
 /// Table for TUC-Chess.

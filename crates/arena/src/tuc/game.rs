@@ -6,6 +6,9 @@ use time::OffsetDateTime;
 use tokio::{select, time::Instant};
 use tokio_util::sync::CancellationToken;
 use zeitnot_net::LogThrottle;
+use zeitnot_referee::{
+    Allowance, Board as _, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed,
+};
 use zeitnot_rules::{
     ByColor, Color, Game as _, GameResult,
     tuc::{Move, POINT, Tuc},
@@ -23,7 +26,6 @@ use crate::{
     database::{self, Database, GameHeader, GameRecorder},
     live::{Feed, Header, LiveGame, person, view::Source},
     name::printable,
-    referee::{Allowance, Board as _, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed},
     tag::GameTag,
     timer::until,
 };
@@ -84,9 +86,7 @@ impl<'t> Game<'t> {
         players: ByColor<Player>,
         (live, database): (&Feed, Option<Database>),
     ) -> Self {
-        let prizes = config.prizes();
-        let board =
-            ServedGame::new(Tuc::start_by(config.rules), move |position, mv| prizes.play(position, mv));
+        let board = config.prizes().begin(config.rules);
         let untimed = Untimed { plies: usize::MAX, limit: config.move_timeout, expiry: Expiry::Abort };
         let rules = RefereeRules { untimed: Some(untimed), ..RefereeRules::default() };
         let now = Instant::now();

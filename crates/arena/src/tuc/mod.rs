@@ -2,11 +2,9 @@
 
 mod config;
 mod game;
-mod prizes;
 mod record;
 mod socket;
 mod table;
 
 pub use config::{BadChance, Chance, TucConfig};
-pub(crate) use prizes::Prizes;
 pub(crate) use table::Table;

@@ -9,6 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use tokio::{sync::oneshot, time::Instant};
+use zeitnot_referee::{Adjudication, Cause, Ending, Expiry, OfferChange, Referee, RefereeRules, Untimed};
 use zeitnot_rules::{ByColor, Color, DynGame, GameResult, MoveText, Reason};
 use zeitnot_wire::lichess::{
     Chat, ChatLine, GameId, GameMessage, Room, Source, Status, TimeControl, Title, TournamentId, UserId,
@@ -18,7 +19,6 @@ use super::{accounts::unix_now, terms::Terms};
 use crate::{
     database::MAX_WAIT,
     live::{self, Feed, Header, LiveGame, view::Person},
-    referee::{Adjudication, Cause, Ending, Expiry, OfferChange, Referee, RefereeRules, Untimed},
 };
 
 mod class;

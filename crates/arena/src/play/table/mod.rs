@@ -9,6 +9,9 @@ use time::OffsetDateTime;
 use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use zeitnot_engine::Score;
+use zeitnot_referee::{
+    Adjudication, Allowance, Board, Cause, Expiry, OfferChange, Referee, RefereeRules, Untimed,
+};
 use zeitnot_rules::{ByColor, Color, GameKind, TimeControl};
 
 use super::{
@@ -23,7 +26,6 @@ use super::{
 use crate::{
     live::{Feed, LiveGame},
     places::Origin,
-    referee::{Adjudication, Allowance, Board, Cause, Expiry, OfferChange, Referee, RefereeRules, Untimed},
     secret::Secret,
     tag::GameTag,
 };

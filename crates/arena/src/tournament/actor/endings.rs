@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::select;
 use tokio_util::sync::CancellationToken;
+use zeitnot_referee::Ply;
 use zeitnot_rules::{ByColor, Color, GameResult};
 
 use super::{
@@ -16,7 +17,7 @@ use super::{
     },
     Running, TournamentActor,
 };
-use crate::{name::Name, news::Event, pgn, referee::Ply, timer::until};
+use crate::{name::Name, news::Event, pgn, timer::until};
 
 /// Way in which a player goes for good.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

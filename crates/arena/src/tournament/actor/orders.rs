@@ -1,6 +1,7 @@
 //! Orders of the organiser, carried out. The state follows at once, in the order of the facts; the organiser, the players
 //! and the page are told when the facts are settled (see the journal).
 
+use zeitnot_referee::Cause;
 use zeitnot_rules::{ByColor, GameResult};
 
 use super::{
@@ -20,7 +21,6 @@ use crate::{
     message::Notice,
     name::Name,
     note::{Note, with_note},
-    referee::Cause,
     tag::GameTag,
 };
 

@@ -1,5 +1,7 @@
 //! Coming and going: who gets a seat, and what becomes of it.
 
+use zeitnot_referee::Cause;
+
 use super::{
     super::{
         admission::{Applicant, JoinError},
@@ -9,9 +11,7 @@ use super::{
     },
     TournamentActor,
 };
-use crate::{
-    client::Client, database::Fact, message::Notice, name::Name, news::Event, places::Origin, referee::Cause,
-};
+use crate::{client::Client, database::Fact, message::Notice, name::Name, news::Event, places::Origin};
 
 impl TournamentActor {
     pub(in crate::tournament) fn join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {

@@ -5,17 +5,20 @@ use std::time::Duration;
 use tokio::time::Instant;
 use zeitnot_rules::{ByColor, Color, TimeControl};
 
+/// Time that a player has.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Allowance {
+pub enum Allowance {
+    /// For the whole game.
     Game(TimeControl),
     /// This much for each move, whatever the last one took.
     Move(Duration),
+    /// Without a clock.
     Unlimited,
 }
 
 /// Two clocks of which at most one runs.
 #[derive(Clone, Debug)]
-pub(crate) struct Clock {
+pub struct Clock {
     allowances: ByColor<Allowance>,
     left: ByColor<Duration>,
     /// Lateness at which a move still counts.
@@ -34,7 +37,7 @@ impl Clock {
     }
 
     /// Returns the time that a side has left; `None` without a clock.
-    pub(crate) fn left(&self, color: Color, now: Instant) -> Option<Duration> {
+    pub fn left(&self, color: Color, now: Instant) -> Option<Duration> {
         let used = match self.running {
             Some((running, since)) if running == color => now.saturating_duration_since(since),
             _ => Duration::ZERO,
@@ -42,7 +45,8 @@ impl Clock {
         (self.allowances[color] != Allowance::Unlimited).then(|| self.left[color].saturating_sub(used))
     }
 
-    pub(crate) fn increment(&self, color: Color) -> Duration {
+    /// Returns what a side gains by a move.
+    pub fn increment(&self, color: Color) -> Duration {
         match self.allowances[color] {
             Allowance::Game(time_control) => time_control.increment,
             Allowance::Move(_) | Allowance::Unlimited => Duration::ZERO,
@@ -50,15 +54,17 @@ impl Clock {
     }
 
     /// Returns the side whose clock runs.
-    pub(crate) fn running(&self) -> Option<Color> {
+    pub fn running(&self) -> Option<Color> {
         self.running.map(|(color, _)| color)
     }
 
-    pub(crate) fn is_running(&self) -> bool {
+    /// Returns whether one of the clocks runs.
+    pub fn is_running(&self) -> bool {
         self.running.is_some()
     }
 
-    pub(crate) fn start(&mut self, color: Color, now: Instant) {
+    /// Starts the clock of a side, and stops the other.
+    pub fn start(&mut self, color: Color, now: Instant) {
         self.stop(now);
         self.running = Some((color, now));
     }
@@ -87,12 +93,13 @@ impl Clock {
         }
     }
 
-    pub(crate) fn set(&mut self, left: ByColor<Duration>) {
+    /// Sets and stops both clocks.
+    pub fn set(&mut self, left: ByColor<Duration>) {
         (self.left, self.running) = (left, None);
     }
 
     /// Takes half of a side's time and all of its increment.
-    pub(crate) fn berserk(&mut self, color: Color) {
+    pub fn berserk(&mut self, color: Color) {
         self.left[color] /= 2;
         if let Allowance::Game(time_control) = &mut self.allowances[color] {
             time_control.increment = Duration::ZERO;

@@ -3,7 +3,7 @@
 use time::OffsetDateTime;
 use zeitnot_rules::DynGame;
 
-use super::{
+use crate::{
     ending::{Cause, Ending},
     machine::{Ply, Referee},
 };
@@ -23,7 +23,7 @@ pub struct GameRecord {
 
 impl GameRecord {
     /// Takes the record of a game; one that still goes on counts as aborted.
-    pub(crate) fn new(referee: Referee<DynGame>, began: OffsetDateTime) -> GameRecord {
+    pub fn new(referee: Referee<DynGame>, began: OffsetDateTime) -> GameRecord {
         let ending = referee.ending.unwrap_or(Ending { result: None, cause: Cause::Aborted });
         GameRecord { began, fen: referee.board.own_start(), plies: referee.plies, ending }
     }

@@ -3,17 +3,23 @@
 use zeitnot_rules::{Color, DynGame, Game, GameError, MoveText, Outcome};
 
 /// Text of a move, and its notation in game records.
-pub(crate) type PlayedMove = (MoveText, String);
+pub type PlayedMove = (MoveText, String);
 
 /// Game in progress: moves are text, the rules decide on them.
-pub(crate) trait Board {
+pub trait Board {
+    /// Returns the side to move.
     fn turn(&self) -> Color;
 
+    /// Returns the number of moves so far.
     fn ply_count(&self) -> usize;
 
     /// Returns the present position in the game's own text form.
     fn fen(&self) -> String;
 
+    /// Plays a legal move.
+    ///
+    /// # Errors
+    /// [`GameError`] if the text is not a legal move.
     fn play(&mut self, text: &str) -> Result<PlayedMove, GameError>;
 
     /// Returns the outcome by the rules, repetition included.
@@ -24,7 +30,7 @@ pub(crate) trait Board {
 }
 
 /// A [`Board`] on which moves can be taken back.
-pub(crate) trait Rewind: Board {
+pub trait Rewind: Board {
     /// Undoes all but the first moves.
     fn rewind(&mut self, plies: usize);
 }
@@ -68,14 +74,16 @@ impl Board for DynGame {
 type Play<G> = Box<dyn FnMut(&mut G, <G as Game>::Move) + Send>;
 
 /// Position of a game without repetition in which the server has a part in each move.
-pub(crate) struct ServedGame<G: Game> {
-    pub(crate) position: G,
+pub struct ServedGame<G: Game> {
+    /// The present position.
+    pub position: G,
     plies: usize,
     play: Play<G>,
 }
 
 impl<G: Game> ServedGame<G> {
-    pub(crate) fn new(position: G, play: impl FnMut(&mut G, G::Move) + Send + 'static) -> Self {
+    /// Begins a game in which `play` plays the moves.
+    pub fn new(position: G, play: impl FnMut(&mut G, G::Move) + Send + 'static) -> Self {
         ServedGame { position, plies: 0, play: Box::new(play) }
     }
 }

@@ -3,7 +3,7 @@
 use zeitnot_rules::{Color, GameResult};
 use zeitnot_wire::uci::UciScore;
 
-use super::ending::{Cause, Ending};
+use crate::ending::{Cause, Ending};
 
 /// When a game ends before its rules end it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct Opinion {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Adjudicator {
+pub(crate) struct Adjudicator {
     rules: Adjudication,
     /// Consecutive plies with an even score.
     even: u32,
@@ -55,12 +55,12 @@ pub(super) struct Adjudicator {
 }
 
 impl Adjudicator {
-    pub(super) fn new(rules: Adjudication) -> Adjudicator {
+    pub(crate) fn new(rules: Adjudication) -> Adjudicator {
         Adjudicator { rules, even: 0, winning: None }
     }
 
     /// Records a move of one side, the nth of the game. A move without an opinion ends all runs.
-    pub(super) fn record(&mut self, color: Color, opinion: Option<Opinion>, nth: usize) -> Option<Ending> {
+    pub(crate) fn record(&mut self, color: Color, opinion: Option<Opinion>, nth: usize) -> Option<Ending> {
         let plies = u32::try_from(nth).unwrap_or(u32::MAX);
         let score = opinion.map(|opinion| centipawns(opinion.score));
         let Adjudication { draw, resign, max_moves } = self.rules;

@@ -2,8 +2,10 @@
 
 use zeitnot_rules::{ByColor, Color};
 
+/// Change of an offer.
+#[allow(missing_docs)]
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum OfferChange {
+pub enum OfferChange {
     Made,
     Accepted,
     Declined,
@@ -11,17 +13,17 @@ pub(crate) enum OfferChange {
 }
 
 #[derive(Copy, Clone, Debug, Default)]
-pub(super) struct Offers {
+pub(crate) struct Offers {
     open: ByColor<bool>,
 }
 
 impl Offers {
-    pub(super) fn is_open(self, color: Color) -> bool {
+    pub(crate) fn is_open(self, color: Color) -> bool {
         self.open[color]
     }
 
     /// Says yes or no: to the opponent's offer, if there is one, or by an offer of one's own.
-    pub(super) fn say(&mut self, color: Color, yes: bool, may_offer: bool) -> Option<OfferChange> {
+    pub(crate) fn say(&mut self, color: Color, yes: bool, may_offer: bool) -> Option<OfferChange> {
         match (yes, self.open[!color]) {
             (true, true) => Some(OfferChange::Accepted),
             (true, false) if may_offer && !self.open[color] => {
@@ -40,7 +42,7 @@ impl Offers {
         }
     }
 
-    pub(super) fn drop(&mut self, color: Color) {
+    pub(crate) fn drop(&mut self, color: Color) {
         self.open[color] = false;
     }
 }

@@ -1,29 +1,37 @@
 //! Prizes of TUC-Chess: what they are worth, and when new ones appear.
 
-use zeitnot_rules::tuc::{Edition, Move, POINT, SQUARES, Square, Tuc};
+use zeitnot_rules::tuc::{Edition, Move, POINT, Rules, SQUARES, Square, Tuc};
+
+use crate::board::ServedGame;
 
 /// Chances with which the server deals prizes.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Prizes {
+pub struct Prizes {
     /// Of a new prize after a move.
-    pub(crate) new: f64,
+    pub new: f64,
     /// Of a prize to be worth a point.
-    pub(crate) worth: f64,
+    pub worth: f64,
 }
 
 impl Prizes {
-    pub(crate) fn of(edition: Edition) -> Prizes {
+    /// Returns the chances of an edition.
+    pub fn of(edition: Edition) -> Prizes {
         let settings = edition.settings();
         Prizes { new: settings.prize_chance, worth: settings.worth_chance() }
     }
 
+    /// Begins a game. Its new prizes are dealt by [`Prizes::deal`].
+    pub fn begin(self, rules: Rules) -> ServedGame<Tuc> {
+        ServedGame::new(Tuc::start_by(rules), move |position, mv| self.play(position, mv))
+    }
+
     /// Plays a move. Nobody knows the worth of a prize before it is taken, so it is drawn then.
-    pub(crate) fn play(self, position: &mut Tuc, mv: Move) {
+    pub fn play(self, position: &mut Tuc, mv: Move) {
         position.play_for(mv, if fastrand::f64() < self.worth { POINT } else { 0 });
     }
 
     /// Puts a new prize on a free square, or not.
-    pub(crate) fn deal(self, position: &mut Tuc) -> Option<Square> {
+    pub fn deal(self, position: &mut Tuc) -> Option<Square> {
         if fastrand::f64() >= self.new {
             return None;
         }

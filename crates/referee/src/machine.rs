@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use zeitnot_rules::{ByColor, Color, GameError, GameResult, MoveText};
 
-use super::{
+use crate::{
     adjudication::{Adjudication, Adjudicator, Opinion},
     board::{Board, Rewind},
     clock::{Allowance, Clock},
@@ -15,35 +15,40 @@ use super::{
 
 /// Rules that differ between fronts. The default is lenient and leaves everything optional out.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RefereeRules {
+pub struct RefereeRules {
     /// An illegal move loses. Otherwise the player may try again while the clock runs on.
-    pub(crate) illegal_move_loses: bool,
+    pub illegal_move_loses: bool,
     /// Lateness at which a move still counts.
-    pub(crate) margin: Duration,
+    pub margin: Duration,
     /// Time that a move read in time may take to reach the referee.
-    pub(crate) transit: Duration,
+    pub transit: Duration,
     /// A flag fall is a draw if the opponent could not win by any play.
-    pub(crate) flag_needs_winner: bool,
-    pub(crate) untimed: Option<Untimed>,
+    pub flag_needs_winner: bool,
+    /// Moves without a clock.
+    pub untimed: Option<Untimed>,
     /// Plies before which a game can be aborted.
-    pub(crate) abort_before: usize,
+    pub abort_before: usize,
     /// Plies from which on a draw can be offered; `None`: never.
-    pub(crate) draw_offers_from: Option<usize>,
+    pub draw_offers_from: Option<usize>,
     /// When a game ends before its rules end it.
-    pub(crate) adjudication: Adjudication,
+    pub adjudication: Adjudication,
 }
 
 /// Moves at the beginning that are not on the clock, but must come in time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Untimed {
-    pub(crate) plies: usize,
-    pub(crate) limit: Duration,
-    /// Consequence of a move that does not come.
-    pub(crate) expiry: Expiry,
+pub struct Untimed {
+    /// Number of moves of both sides.
+    pub plies: usize,
+    /// Time for each.
+    pub limit: Duration,
+    /// Consequence if it passes.
+    pub expiry: Expiry,
 }
 
+/// Consequence of a move that does not come.
+#[allow(missing_docs)]
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Expiry {
+pub enum Expiry {
     Abort,
     Loss,
 }
@@ -62,8 +67,9 @@ pub struct Ply {
 }
 
 /// Reason why a move was not played.
+#[allow(missing_docs)]
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     Over,
     NotYourTurn,
     /// The move came too late, which has ended the game.
@@ -74,22 +80,26 @@ pub(crate) enum Refusal {
 
 /// Referee of one game.
 #[derive(Debug)]
-pub(crate) struct Referee<B> {
-    pub(crate) board: B,
+pub struct Referee<B> {
+    /// The game.
+    pub board: B,
     rules: RefereeRules,
-    pub(crate) clock: Clock,
-    pub(crate) plies: Vec<Ply>,
+    /// Both clocks.
+    pub clock: Clock,
+    /// Moves so far.
+    pub plies: Vec<Ply>,
     /// When the next move was asked for.
-    pub(crate) asked: Instant,
+    pub asked: Instant,
     draws: Offers,
     takebacks: Offers,
     adjudicator: Adjudicator,
     /// `None` while the game goes on.
-    pub(crate) ending: Option<Ending>,
+    pub ending: Option<Ending>,
 }
 
 impl<B: Board> Referee<B> {
-    pub(crate) fn new(board: B, allowances: ByColor<Allowance>, rules: RefereeRules, now: Instant) -> Self {
+    /// Begins a game; no clock runs before [`Referee::await_move`].
+    pub fn new(board: B, allowances: ByColor<Allowance>, rules: RefereeRules, now: Instant) -> Self {
         Referee {
             board,
             clock: Clock::new(allowances, rules.margin),
@@ -103,12 +113,13 @@ impl<B: Board> Referee<B> {
         }
     }
 
-    pub(crate) fn turn(&self) -> Color {
+    /// Returns the side to move.
+    pub fn turn(&self) -> Color {
         self.board.turn()
     }
 
     /// Asks for the next move: from now on its clock runs, unless the move is untimed.
-    pub(crate) fn await_move(&mut self, now: Instant) {
+    pub fn await_move(&mut self, now: Instant) {
         self.asked = now;
         if self.ending.is_none() && self.untimed().is_none() {
             self.clock.start(self.turn(), now);
@@ -130,13 +141,13 @@ impl<B: Board> Referee<B> {
     }
 
     /// Returns when to call [`Referee::time_out`] if no move has come; `None`: never.
-    pub(crate) fn timeout(&self) -> Option<Instant> {
+    pub fn timeout(&self) -> Option<Instant> {
         let transit = if self.untimed().is_some() { Duration::ZERO } else { self.rules.transit };
         self.deadline()?.checked_add(transit)
     }
 
     /// Ends the game if the next move is already too late; returns whether it is over.
-    pub(crate) fn check_time(&mut self, now: Instant) -> bool {
+    pub fn check_time(&mut self, now: Instant) -> bool {
         if self.deadline().is_some_and(|deadline| now > deadline) {
             self.time_out(now);
         }
@@ -144,7 +155,7 @@ impl<B: Board> Referee<B> {
     }
 
     /// Ends the game: the side to move has not moved in time.
-    pub(crate) fn time_out(&mut self, now: Instant) {
+    pub fn time_out(&mut self, now: Instant) {
         let (loser, winner) = (self.turn(), !self.turn());
         match self.untimed() {
             Some(Untimed { expiry: Expiry::Abort, .. }) => self.end(None, Cause::NoMove, now),
@@ -157,7 +168,10 @@ impl<B: Board> Referee<B> {
     }
 
     /// Plays a move that arrived `at` this instant: time first, then the rules. It may end the game.
-    pub(crate) fn play(
+    ///
+    /// # Errors
+    /// [`Refusal`] if the move was not played, which may have ended the game, too.
+    pub fn play(
         &mut self,
         color: Color,
         text: &str,
@@ -191,34 +205,39 @@ impl<B: Board> Referee<B> {
     }
 
     /// Adds a move that another referee has accepted, or that was played before a restart.
-    pub(crate) fn replay(&mut self, text: &str, left: Option<Duration>) -> Result<MoveText, GameError> {
+    ///
+    /// # Errors
+    /// [`GameError`] if the move is not legal.
+    pub fn replay(&mut self, text: &str, left: Option<Duration>) -> Result<MoveText, GameError> {
         let (mv, san) = self.board.play(text)?;
         self.plies.push(Ply { san, left, spent: None, opinion: None });
         Ok(mv)
     }
 
     /// Ends the game, unless it is over already, and stops the clocks.
-    pub(crate) fn end(&mut self, result: Option<GameResult>, cause: Cause, now: Instant) {
+    pub fn end(&mut self, result: Option<GameResult>, cause: Cause, now: Instant) {
         self.clock.stop(now);
         (self.draws, self.takebacks) = (Offers::default(), Offers::default());
         self.ending.get_or_insert(Ending { result, cause });
     }
 
-    pub(crate) fn lose(&mut self, color: Color, cause: Cause, now: Instant) {
+    /// Ends the game with a loss, as [`Referee::end`] does.
+    pub fn lose(&mut self, color: Color, cause: Cause, now: Instant) {
         self.end(Some(GameResult::Won(!color)), cause, now);
     }
 
     /// Returns whether the game can be aborted.
-    pub(crate) fn can_abort(&self) -> bool {
+    pub fn can_abort(&self) -> bool {
         self.ending.is_none() && self.board.ply_count() < self.rules.abort_before
     }
 
-    pub(crate) fn offers_draw(&self, color: Color) -> bool {
+    /// Returns whether a side has offered a draw.
+    pub fn offers_draw(&self, color: Color) -> bool {
         self.draws.is_open(color)
     }
 
     /// Offers, accepts, declines or withdraws a draw; returns what has changed, if anything.
-    pub(crate) fn draw(&mut self, color: Color, yes: bool, now: Instant) -> Option<OfferChange> {
+    pub fn draw(&mut self, color: Color, yes: bool, now: Instant) -> Option<OfferChange> {
         let may_offer = self.rules.draw_offers_from.is_some_and(|from| self.board.ply_count() >= from);
         let change = self.draws.say(color, yes, may_offer && self.ending.is_none());
         if change == Some(OfferChange::Accepted) {
@@ -227,7 +246,8 @@ impl<B: Board> Referee<B> {
         change
     }
 
-    pub(crate) fn asks_takeback(&self, color: Color) -> bool {
+    /// Returns whether a side has asked for a takeback.
+    pub fn asks_takeback(&self, color: Color) -> bool {
         self.takebacks.is_open(color)
     }
 }
@@ -235,7 +255,7 @@ impl<B: Board> Referee<B> {
 impl<B: Rewind> Referee<B> {
     /// Asks for, grants, refuses or withdraws a takeback; returns what has changed, if anything. A granted one stops
     /// the clock: [`Referee::await_move`] starts it again.
-    pub(crate) fn takeback(&mut self, color: Color, yes: bool, now: Instant) -> Option<OfferChange> {
+    pub fn takeback(&mut self, color: Color, yes: bool, now: Instant) -> Option<OfferChange> {
         let may_ask = self.ending.is_none() && self.before_last_move_of(color).is_some();
         let change = self.takebacks.say(color, yes, may_ask);
         if change == Some(OfferChange::Accepted)
