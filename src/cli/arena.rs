@@ -10,9 +10,10 @@ use tokio_util::task::TaskTracker;
 use tracing::{info, warn};
 
 use zeitnot_arena as arena;
-use zeitnot_arena::{Arena, Event, Keys, Name, News, Summary};
+use zeitnot_arena::{Arena, Event, Keys, News, Summary};
 use zeitnot_clients::{Shutdown, contest};
 use zeitnot_net::descriptors;
+use zeitnot_pairing::Name;
 use zeitnot_rules::Color;
 
 mod activity;
@@ -29,7 +30,7 @@ use super::{
         self, Readiness,
         metrics::{self, Exporter},
     },
-    signals, swiss, usage,
+    signals, usage,
 };
 
 /// Run the tournaments of the configuration
@@ -44,7 +45,6 @@ Examples:
   zeitnot arena --set arena.tournament[0].time=60+0.5
                                         with another time for each game
   zeitnot arena keys class.keys alice bob   make keys for two players
-  zeitnot arena pair class.trf          pair the next round of a report file
   zeitnot arena results class --pgn     its games so far, also while it runs
   zeitnot arena create cup --time 3+0.05    create a tournament on an arena that runs
   zeitnot arena start cup                   begin it with whoever is here
@@ -72,23 +72,6 @@ enum Task {
         #[arg(required = true)]
         names: Vec<String>,
     },
-    /// Pair the next round of a Swiss tournament by the Dutch rules
-    ///
-    /// Reads FIDE's report file (TRF16), prints the number of games and then a line for each: the numbers of White and
-    /// Black, the first board first; 0 instead of an opponent is the bye. Players are left out who have a bye in that
-    /// round, or are named in a line XXZ.
-    Pair {
-        /// Report file of the tournament
-        file: PathBuf,
-    },
-    /// Compare the rounds of Swiss tournaments with the Dutch rules
-    ///
-    /// Pairs each round of each report file (TRF16) anew, and prints those that differ. Exit code 1 if any does.
-    Check {
-        /// Report files of tournaments
-        #[arg(required = true)]
-        files: Vec<PathBuf>,
-    },
     #[command(flatten)]
     Order(orders::Order),
     /// Show the results of a tournament
@@ -101,8 +84,6 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let source = args.config.source();
     match &args.task {
         Some(Task::Keys { file, names }) => return add_keys(file, names),
-        Some(Task::Pair { file }) => return swiss::pair(file),
-        Some(Task::Check { files }) => return swiss::check(files),
         Some(Task::Results(asked)) => return results::run(asked, &source),
         Some(Task::Order(order)) => return orders::run(order, &source),
         None => {}

@@ -16,11 +16,11 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-use zeitnot_arena::printable;
 use zeitnot_bot::{GameStatus, MoveOrigin};
 use zeitnot_engine::{Score, priority};
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_seat::Clocks;
+use zeitnot_wire::printable;
 
 use super::{CliError, io_error};
 

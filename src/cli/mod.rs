@@ -54,7 +54,6 @@ mod service;
 mod signals;
 mod spsa;
 mod study;
-mod swiss;
 mod table;
 mod thought;
 mod train;
@@ -165,9 +164,6 @@ enum CliError {
     Protocol(#[from] ProtocolError),
     #[error(transparent)]
     Account(#[from] lichess::AccountError),
-    /// Failure of `arena check`.
-    #[error("{0} rounds are not paired by the Dutch rules")]
-    Differ(usize),
     /// Refusal or silence of the arena that was asked.
     #[error("{0}")]
     Unanswered(String),

@@ -5,7 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_arena::{Keys, Name};
+use zeitnot_arena::Keys;
+use zeitnot_pairing::Name;
 use zeitnot_testing::until;
 
 use crate::support::arena::{Board, By, TestArena, begin, word};

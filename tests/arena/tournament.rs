@@ -1,6 +1,7 @@
 //! A whole tournament of random movers, and what is left of it.
 
-use zeitnot_arena::{Event, Name};
+use zeitnot_arena::Event;
+use zeitnot_pairing::Name;
 use zeitnot_rules::{Game, chess};
 
 use crate::support::arena::{By, Player, TestArena, records, tags, word};

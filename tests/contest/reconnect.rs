@@ -6,12 +6,13 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
 };
-use zeitnot_arena::{Name, TournamentConfig};
+use zeitnot_arena::TournamentConfig;
 use zeitnot_clients::{
     ProtocolError,
     contest::{Config, Contest, Timeouts},
 };
 use zeitnot_net::secret::Secret;
+use zeitnot_pairing::Name;
 use zeitnot_testing::soon;
 
 use crate::support::{

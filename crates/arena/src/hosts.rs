@@ -9,8 +9,7 @@ use axum::http::{
     uri::Authority,
 };
 use serde::Deserialize;
-
-use crate::name::printable;
+use zeitnot_wire::printable;
 
 /// Characters of a client's words that are shown again.
 const MAX_SHOWN: usize = 60;

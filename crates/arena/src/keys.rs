@@ -6,8 +6,9 @@ use zeitnot_net::{
     append_whole,
     secret_file::{self, SecretFileError},
 };
+use zeitnot_pairing::Name;
 
-use crate::{name::Name, secret::Secret};
+use crate::secret::Secret;
 
 /// Largest file in bytes.
 const MAX_FILE: u64 = 1 << 20;

@@ -34,7 +34,6 @@ mod lichess;
 pub mod live;
 pub mod matches;
 mod message;
-mod name;
 mod news;
 mod note;
 pub mod nthu;
@@ -68,16 +67,12 @@ pub use database::{BadLocation, DatabaseError, DatabaseLocation, ServerUrl};
 pub use error::ArenaError;
 pub use hosts::{BadPublicUrl, PublicUrl};
 pub use keys::{Keys, KeysError};
-pub use name::{BadName, Name, printable};
 pub use news::{Event, News};
 pub use results::{ResultsError, TournamentResults, front_games, tournaments};
 pub use results_file::{ResultsFile, ResultsGame, ResultsPlayer};
 pub use secret::{BadSecret, Secret};
 pub use status_server::{Status, StatusServer};
 pub use tag::GameTag;
-pub use tournament::{
-    CheckedRound, NextRound, NoPairing, Row, Standings, Tally, TieBreak, TournamentConfig, TournamentSummary,
-    check_rounds, pair_next,
-};
+pub use tournament::{TournamentConfig, TournamentSummary};
 pub use tuc::{BadChance, Chance, TucConfig};
 pub use web::Config as WebConfig;

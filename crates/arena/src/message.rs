@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
+use zeitnot_pairing::Name;
 use zeitnot_referee::Cause;
 use zeitnot_rules::{ByColor, Color, GameResult, MoveText, TimeControl};
 
-use crate::{name::Name, tag::GameTag};
+use crate::tag::GameTag;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Notice {

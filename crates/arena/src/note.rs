@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::name::printable;
+use zeitnot_wire::printable;
 
 /// Characters of a note, at most.
 const MAX_LENGTH: usize = 200;

@@ -2,13 +2,18 @@
 
 use std::fmt::{self, Display};
 
+use zeitnot_pairing::{
+    format::TieBreak,
+    standings::{Row, Standings, Tally},
+};
+
 use crate::{
     database::{
         DatabaseError, DatabaseLocation, GameState, History, Reader, Source, StoredTournament, moment,
     },
     pgn,
     results_file::{ResultsFile, ResultsGame, ResultsPlayer},
-    tournament::{Row, Standings, Tally, TieBreak, restore},
+    tournament::restore,
 };
 
 /// Reason why there are no results.

@@ -2,15 +2,18 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use zeitnot_pairing::{
+    Name,
+    format::TieBreak,
+    standings::{Row, Tally},
+};
 use zeitnot_rules::{ByColor, GameResult};
 
 use crate::{
     database::{GameState, moment},
     live::view::TieBreakValue,
-    name::Name,
     note::Note,
     schema,
-    tournament::{Row, Tally},
 };
 
 /// Results of one edition of a tournament.
@@ -95,10 +98,8 @@ pub struct ResultsGame {
 impl ResultsPlayer {
     pub(crate) fn new(row: Row) -> ResultsPlayer {
         let Tally { wins, draws, losses, forfeits, byes } = row.tally;
-        let value = |(tie_break, value): (crate::tournament::TieBreak, f64)| TieBreakValue {
-            name: tie_break.name().to_owned(),
-            value,
-        };
+        let value =
+            |(tie_break, value): (TieBreak, f64)| TieBreakValue { name: tie_break.name().to_owned(), value };
         ResultsPlayer {
             rank: row.rank,
             name: row.name.to_string(),

@@ -4,8 +4,8 @@ use std::{io, path::PathBuf};
 
 use reqwest::Method;
 use serde_json::{Map, Value, json};
-use zeitnot_arena::printable;
 use zeitnot_net::http::BaseUrl;
+use zeitnot_wire::printable;
 
 use super::client::{Api, MAX_SHOWN, Request};
 use crate::cli::{

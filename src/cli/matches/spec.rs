@@ -7,15 +7,13 @@ use std::{
     time::Duration,
 };
 
-use zeitnot_arena::{
-    matches::{Effort, Entry, EntryEngine},
-    printable,
-};
+use zeitnot_arena::matches::{Effort, Entry, EntryEngine};
 use zeitnot_engine as engine;
 use zeitnot_engine::{
     Kind,
     external::{self, Named, Program, Protocol, Value},
 };
+use zeitnot_wire::printable;
 
 use super::conditions::{Conditions, Openings, time};
 use crate::cli::{CliError, config::Config, engines::unknown_options};

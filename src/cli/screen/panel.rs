@@ -6,8 +6,9 @@ use ratatui::{
     style::Style,
     text::{Line, Span},
 };
-use zeitnot_arena::{live::view::Ply, printable};
+use zeitnot_arena::live::view::Ply;
 use zeitnot_rules::Color;
+use zeitnot_wire::printable;
 
 use super::{
     theme::Theme,

@@ -7,16 +7,17 @@ use tokio::{
     time::{Instant, sleep_until, timeout},
 };
 use zeitnot_net::{Incoming, LineWriter};
+use zeitnot_pairing::Name;
 use zeitnot_wire::{
     Message,
     contest::{FromClient, JoinKey},
+    printable,
 };
 
 use super::{ContestFront, wire::from_server};
 use crate::{
     client::{Client, Outbox},
     message::Request,
-    name::{Name, printable},
     paced::PacedReader,
     places::{Place, Pool},
     tag::GameTag,

@@ -1,12 +1,10 @@
 //! Messages of the arena in the words of the contest protocol.
 
+use zeitnot_pairing::Name;
 use zeitnot_rules::ByColor;
 use zeitnot_wire::contest::{FromServer, State, long_algebraic, result_text};
 
-use crate::{
-    message::{GameView, Notice},
-    name::Name,
-};
+use crate::message::{GameView, Notice};
 
 pub(super) fn from_server(notice: Notice) -> (Option<FromServer>, FromServer) {
     let info = match &notice {

@@ -3,9 +3,10 @@
 use std::{fmt, fmt::Write as _, sync::Arc, time::Duration};
 
 use time::OffsetDateTime;
+use zeitnot_pairing::{Name, format::Format};
 use zeitnot_rules::{ByColor, GameKind, GameResult, TimeControl};
 
-use crate::{name::Name, note::Note, places::Origin, tournament::format::Format};
+use crate::{note::Note, places::Origin};
 
 /// Termination of a game that was not played.
 pub(crate) const FORFEIT: &str = "forfeit";

@@ -7,9 +7,9 @@ use super::{
     change::{Fact, GameState, Place},
     error::DatabaseError,
 };
-use crate::{
-    name::Name,
-    tournament::format::{MAX_PLAYERS, PairingKind},
+use zeitnot_pairing::{
+    Name,
+    format::{MAX_PLAYERS, PairingKind},
 };
 
 /// Place that no tournament reaches, and from which counting on is safe.

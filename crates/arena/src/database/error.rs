@@ -5,8 +5,7 @@ use std::{io, time::Duration};
 use sqlx::migrate::MigrateError;
 #[cfg(feature = "postgres")]
 use sqlx::postgres::PgDatabaseError;
-
-use crate::name::BadName;
+use zeitnot_pairing::BadName;
 
 /// Codes of SQLite: a page that is not as it should be, and a file of another program.
 const CORRUPT: i64 = 11;

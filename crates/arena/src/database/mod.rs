@@ -26,8 +26,9 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 use zeitnot_engine::priority;
+use zeitnot_pairing::Name;
 
-use crate::{error::ArenaError, name::Name};
+use crate::error::ArenaError;
 
 mod change;
 mod check;

@@ -1,6 +1,7 @@
 //! Opening of a tournament: its latest edition goes on, or a new one begins.
 
 use sqlx::AnyConnection;
+use zeitnot_pairing::{Name, format::Format};
 use zeitnot_rules::{GameKind, TimeControl};
 
 use super::{
@@ -11,7 +12,6 @@ use super::{
     read::{self, History},
     write,
 };
-use crate::{name::Name, tournament::format::Format};
 
 /// Tournament that an arena is to run.
 #[derive(Clone, Debug)]

@@ -4,6 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use sqlx::{AnyConnection, Connection, Row, any::AnyRow, query};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use zeitnot_pairing::{
+    Name,
+    format::{self, Format, MAX_PLAYERS, PairingKind},
+};
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
 use super::{
@@ -16,12 +20,7 @@ use super::{
     location::DatabaseLocation,
     open::{self, within},
 };
-use crate::{
-    name::Name,
-    note::Note,
-    places::Origin,
-    tournament::format::{self, Format, MAX_PLAYERS, PairingKind},
-};
+use crate::{note::Note, places::Origin};
 
 /// An edition of a tournament.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! The writer and its database: what is written is read back, whatever happens in between.
 
 use time::OffsetDateTime;
+use zeitnot_pairing::{Name, format::Format};
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
 use super::change::Corrected;
 use super::*;
-use crate::{name::Name, note::Note, places::Origin, tournament::format::Format};
+use crate::{note::Note, places::Origin};
 
 mod file;
 #[cfg(feature = "postgres")]

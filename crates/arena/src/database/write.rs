@@ -2,6 +2,7 @@
 
 use sqlx::{AnyConnection, Result, Row, query};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use zeitnot_pairing::{Name, format::Format};
 use zeitnot_rules::{ByColor, GameKind, GameResult, TimeControl};
 
 use super::{
@@ -13,7 +14,7 @@ use super::{
     location::DatabaseLocation,
     ownership::{self, Run},
 };
-use crate::{name::Name, note::Note, tournament::format::Format};
+use crate::note::Note;
 
 /// Formats a moment, to the millisecond.
 pub(crate) fn moment(at: OffsetDateTime) -> String {

@@ -4,13 +4,13 @@
 
 use tokio::{select, sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
+use zeitnot_pairing::Name;
 use zeitnot_wire::lichess::UserId;
 
 use super::{actor::ServerHandle, class::Order};
 use crate::{
     client::Client,
     message::{Notice, Request},
-    name::Name,
     tournament::{Applicant, JoinError, Proof, Seat, TournamentRegistry},
 };
 

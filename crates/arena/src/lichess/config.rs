@@ -4,11 +4,12 @@ use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration}
 
 use serde::Deserialize;
 use zeitnot_net::secret_file;
+use zeitnot_pairing::Name;
 use zeitnot_rules::TimeControl;
 use zeitnot_wire::lichess::{Scope, Title, Token, TournamentId, UserId, VariantKey};
 
 use super::terms::{ClockPolicy, ClockRules, MAX_CLOCK};
-use crate::{duration::seconds, name::Name};
+use crate::duration::seconds;
 
 pub(super) const INITIAL_RATING: i32 = 1500;
 const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);

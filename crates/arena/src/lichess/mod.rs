@@ -19,10 +19,11 @@ use time::OffsetDateTime;
 use tokio::{sync::mpsc, task::spawn_blocking};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use zeitnot_pairing::Name;
 use zeitnot_wire::lichess::UserId;
 
 use crate::{
-    database::Database, error::ArenaError, live::Feed, name::Name, port::Port, store::GameFile,
+    database::Database, error::ArenaError, live::Feed, port::Port, store::GameFile,
     tournament::TournamentRegistry,
 };
 

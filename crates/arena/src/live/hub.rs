@@ -12,6 +12,7 @@ use tokio::{
 };
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 use tokio_util::sync::CancellationToken;
+use zeitnot_wire::printable;
 
 use super::{
     entry::Entry,
@@ -20,7 +21,7 @@ use super::{
     tournament::TournamentEntry,
     view::{BotView, Game, GameSummary, LiveMessage, PairingRow, Topic, Tournament, TournamentSummary},
 };
-use crate::{jobs::Jobs, name::printable};
+use crate::jobs::Jobs;
 
 /// Characters of a client's words that are shown again.
 const MAX_SHOWN: usize = 50;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use zeitnot_pairing::format::PairingKind;
 use zeitnot_rules::Color;
 
 use crate::schema;
@@ -284,6 +285,12 @@ pub enum Numbering {
     Rounds,
     /// Games in the order in which they began: there are no rounds.
     Games,
+}
+
+impl From<PairingKind> for Numbering {
+    fn from(pairing: PairingKind) -> Numbering {
+        if pairing.has_rounds() { Numbering::Rounds } else { Numbering::Games }
+    }
 }
 
 impl Numbering {

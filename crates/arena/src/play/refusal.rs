@@ -46,7 +46,7 @@ impl BadAction {
             Refusal::Over => BadAction::Over,
             Refusal::NotYourTurn => BadAction::NotYourTurn,
             Refusal::TooLate => BadAction::TooLate,
-            Refusal::Illegal => BadAction::Illegal(crate::name::printable(text, MAX_SHOWN)),
+            Refusal::Illegal => BadAction::Illegal(zeitnot_wire::printable(text, MAX_SHOWN)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Task of one tournament: pairs free players, waits for them to be ready, referees their games, keeps the standings.
 
-use std::{collections::BTreeMap, mem};
+use std::{collections::BTreeMap, mem, path::PathBuf};
 
 use tokio::{
     select,
@@ -8,23 +8,26 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
+use zeitnot_pairing::{
+    Bye, Name, Pairing, PairingSystem, SeatNo,
+    format::{MAX_PLAYERS, PairingKind},
+    standings::Standings,
+};
 use zeitnot_referee::Cause;
 use zeitnot_rules::{ByColor, Color, chess::Chess};
+use zeitnot_wire::printable;
 
 use super::{
     admission::Admission,
     config::TournamentConfig,
-    format::{MAX_PLAYERS, PairingKind},
     game::{Setup, TournamentGame},
     journal::Journal,
-    pairing::{Bye, Pairing, PairingSystem, SeatNo},
     pairing_log::{PairingLog, bye_row, revoked_row},
     past::PastGames,
     players::{Doing, Players, SeatLimits},
     progress::Progress,
     refusals::Refusals,
     restore::{BrokenOff, Restored},
-    standings::{Standings, TournamentSummary},
     view::Publisher,
 };
 use crate::{
@@ -33,7 +36,6 @@ use crate::{
     jobs::{self, Handle, Jobs},
     live::{Feed, view::JoinLine},
     message::{Notice, Request},
-    name::{Name, printable},
     news::{Event, News, NewsSender},
     note::Note,
     store::{Store, StoreActor},
@@ -55,6 +57,19 @@ pub(crate) use edit::EditError;
 
 /// Part of `ack_timeout` that a player has after not having acknowledged a game, until one is acknowledged.
 const SILENT_PART: u32 = 10;
+
+/// Outcome of a tournament.
+#[derive(Clone, Debug)]
+pub struct TournamentSummary {
+    /// Its name.
+    pub name: Name,
+    /// Final standings.
+    pub standings: Standings,
+    /// Everybody has met everybody. An open tournament is never complete.
+    pub complete: bool,
+    /// File of the games; `None` if there were none.
+    pub pgn: Option<PathBuf>,
+}
 
 #[derive(Debug)]
 pub(crate) struct TournamentActor {
@@ -358,7 +373,7 @@ impl TournamentActor {
             tournament: self.config.name.clone(),
             stored: self.journal.tournament(),
             number: self.pairing.round().unwrap_or(self.rounds),
-            numbering: self.config.pairing.numbering(),
+            numbering: self.config.pairing.into(),
             opening: pairing.opening,
             repeats: broken_off.map(|at| self.broken_off.swap_remove(at).id),
             names: names.clone(),

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use zeitnot_pairing::Name;
 use zeitnot_wire::contest::JoinKey;
 
 use crate::{
     client::Client,
     guesses::{Guesses, WrongSecret},
     keys::Keys,
-    name::Name,
     note::{Note, with_note},
     places::Origin,
     secret::Secret,

@@ -1,13 +1,11 @@
 //! Orders of the organiser, and the reasons why one is refused.
 
 use tokio::sync::oneshot;
+use zeitnot_pairing::{Name, NotNow, SeatNo};
 use zeitnot_rules::GameResult;
 
-use super::{
-    pairing::{NotNow, SeatNo},
-    past::{Correction, GameScore},
-};
-use crate::{client::Client, live::view::PairingRow, name::Name, note::Note};
+use super::past::{Correction, GameScore};
+use crate::{client::Client, live::view::PairingRow, note::Note};
 
 /// Order for one tournament.
 #[derive(Clone, Debug, PartialEq, Eq)]

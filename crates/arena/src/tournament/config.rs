@@ -4,14 +4,16 @@ use std::{fmt, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use zeitnot_pairing::{
+    Name, PairingSystem,
+    format::{AccelerationKind, Format, MAX_PLAYERS, PairingKind, TieBreak},
+};
 use zeitnot_rules::TimeControl;
 
-use super::format::{AccelerationKind, Format, MAX_PLAYERS, PairingKind, TieBreak};
 use crate::{
     duration::{MAX_WAIT, seconds},
     error::ArenaError,
     keys::Keys,
-    name::Name,
     secret::Secret,
 };
 
@@ -168,6 +170,10 @@ impl TournamentConfig {
             false => tie_breaks.clone(),
         };
         Format { pairing: *pairing, rounds: *rounds, acceleration: *acceleration, tie_breaks }
+    }
+
+    pub(super) fn pairing_system(&self) -> Box<dyn PairingSystem> {
+        zeitnot_pairing::system(&self.format(), self.games_per_pair, &self.gauntlet)
     }
 
     /// Returns when play begins.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use time::OffsetDateTime;
 use tokio::task::spawn_blocking;
+use zeitnot_pairing::Name;
 use zeitnot_rules::{GameKind, chess::Chess};
 
 use super::{
@@ -20,7 +21,6 @@ use crate::{
     jobs::Handle,
     keys::Keys,
     live::{Feed, view::JoinLine},
-    name::Name,
     news::NewsSender,
     openings, pgn,
     secret::Secret,

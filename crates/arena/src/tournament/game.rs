@@ -10,10 +10,12 @@ use std::{
 
 use time::OffsetDateTime;
 use tokio::time::Instant;
+use zeitnot_pairing::Name;
 use zeitnot_referee::{Allowance, Cause, Ending, Ply, Referee, RefereeRules, Refusal};
 #[cfg(test)]
 use zeitnot_rules::GameResult;
 use zeitnot_rules::{ByColor, Color, DynGame, TimeControl, chess::Chess};
+use zeitnot_wire::printable;
 
 use crate::{
     client::Client,
@@ -23,7 +25,6 @@ use crate::{
         view::{Numbering, Source},
     },
     message::{GameView, Notice},
-    name::{Name, printable},
     tag::GameTag,
 };
 

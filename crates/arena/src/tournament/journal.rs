@@ -8,12 +8,12 @@ use futures_util::{
     stream::{FuturesOrdered, StreamExt},
 };
 use time::OffsetDateTime;
+use zeitnot_pairing::{Name, SeatNo};
 use zeitnot_referee::Ending;
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
 use super::{
     command::{CarriedOut, Effect},
-    pairing::SeatNo,
     pairing_log::game_row,
     past::PastGames,
 };
@@ -23,7 +23,6 @@ use crate::{
         TournamentId, TournamentState,
     },
     live::view::PairingRow,
-    name::Name,
     note::Note,
     tag::GameTag,
 };

@@ -13,22 +13,22 @@ use tokio::{
     task::{JoinError, JoinSet},
 };
 use tokio_util::sync::CancellationToken;
+use zeitnot_pairing::Name;
+use zeitnot_wire::printable;
 
 use super::{
-    actor::{EditError, TournamentActor},
+    actor::{EditError, TournamentActor, TournamentSummary},
     config::TournamentConfig,
     environment::{Environment, OpenTournament},
     refusals::Refusals,
     registry::{Stranger, TournamentRegistry, Tournaments},
     settings::{Access, AccessKind, AskedAccess, Drawn, Settings, SettingsError},
-    standings::TournamentSummary,
 };
 use crate::{
     database::{Change, SettingsText, TournamentId},
     error::ArenaError,
     jobs::Handle,
     live::view::RefusalRow,
-    name::{Name, printable},
     secret::Secret,
 };
 

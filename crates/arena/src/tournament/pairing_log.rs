@@ -1,11 +1,11 @@
 //! Pairings of a tournament that have come to an end, on their way to the page.
 
+use zeitnot_pairing::Name;
 use zeitnot_rules::ByColor;
 
 use crate::{
     database::{Fact, GameEnd, GameHeader, History},
     live::view::PairingRow,
-    name::Name,
 };
 
 /// Rows that the page does not know yet. Without a page there are none.

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use time::OffsetDateTime;
 use zeitnot_net::{Rate, Ration};
+use zeitnot_wire::printable;
 
 use crate::{
     database::{Change, Database, RefusalRecord, TournamentId, moment},
     live::{Feed, view::RefusalRow},
-    name::printable,
 };
 
 /// Refusals that are kept.

@@ -3,22 +3,16 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::sync::{mpsc, oneshot, watch};
+use zeitnot_pairing::{Name, SeatNo};
 use zeitnot_rules::GameResult;
+use zeitnot_wire::printable;
 
 use super::{
     actor::TournamentActor,
     admission::{Applicant, JoinError},
     command::{Command, CommandError},
-    pairing::SeatNo,
 };
-use crate::{
-    client::Client,
-    jobs::Handle,
-    message::Request,
-    name::{Name, printable},
-    note::Note,
-    tag::GameTag,
-};
+use crate::{client::Client, jobs::Handle, message::Request, note::Note, tag::GameTag};
 
 /// Place of a player in a tournament, held by the connection.
 #[derive(Debug)]

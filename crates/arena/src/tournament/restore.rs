@@ -2,20 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use zeitnot_pairing::{self, Bye, Name, Pairing, PairingSystem, SeatNo, standings::Standings};
 use zeitnot_rules::ByColor;
 
 use super::{
     config::TournamentConfig,
-    pairing::{self, Bye, Pairing, PairingSystem, SeatNo},
     past::PastGames,
     players::{Players, SeatLimits},
     progress::Progress,
-    standings::Standings,
 };
-use crate::{
-    database::{Fact, GameEnd, GameHeader, History, Step},
-    name::Name,
-};
+use crate::database::{Fact, GameEnd, GameHeader, History, Step};
 
 /// A tournament that goes on, or begins.
 #[derive(Debug)]
@@ -45,7 +41,7 @@ impl Restored {
         Restored {
             progress: Progress::new(config),
             players: Players::new(limits),
-            pairing: pairing::system(config),
+            pairing: config.pairing_system(),
             standings: Standings::new(config.format()),
             rounds: 0,
             broken_off: Vec::new(),

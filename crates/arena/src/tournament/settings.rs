@@ -8,13 +8,14 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
-use zeitnot_rules::TimeControl;
-
-use super::{
-    config::{StartKind, TournamentConfig, games_per_pair, max_illegal_moves},
+use zeitnot_pairing::{
+    Name,
     format::{AccelerationKind, MAX_PLAYERS, PairingKind, TieBreak},
 };
-use crate::{duration::seconds, keys::Keys, name::Name, secret::Secret};
+use zeitnot_rules::TimeControl;
+
+use super::config::{StartKind, TournamentConfig, games_per_pair, max_illegal_moves};
+use crate::{duration::seconds, keys::Keys, secret::Secret};
 
 /// Games of each pair, at most.
 const MAX_GAMES_PER_PAIR: u32 = 1000;

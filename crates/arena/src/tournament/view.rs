@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
+use zeitnot_pairing::standings::{Row, Standings};
 use zeitnot_rules::GameKind;
 
 use super::{
     config::TournamentConfig,
     players::{Player, Players},
     progress::Progress,
-    standings::{Row, Standings},
 };
 use crate::live::{
     Feed, TournamentReport,
@@ -88,7 +88,7 @@ pub(super) fn view(
         time_control: config.time.to_string(),
         pairing: config.pairing.name().to_owned(),
         rounds: config.rounds,
-        numbering: config.pairing.numbering(),
+        numbering: config.pairing.into(),
         state,
         players: standings.rows().into_iter().map(standing).collect(),
         joins: joins.to_vec(),

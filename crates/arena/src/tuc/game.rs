@@ -14,7 +14,7 @@ use zeitnot_rules::{
     tuc::{Move, POINT, Tuc},
 };
 use zeitnot_wire::{
-    Message,
+    Message, printable,
     tuc::{FromServer, MAX_DATAGRAM, Points},
 };
 
@@ -25,7 +25,6 @@ use super::{
 use crate::{
     database::{self, Database, GameHeader, GameRecorder},
     live::{Feed, Header, LiveGame, person, view::Source},
-    name::printable,
     tag::GameTag,
     timer::until,
 };

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, error, info, info_span, warn};
 use zeitnot_net::LogThrottle;
 use zeitnot_rules::{ByColor, Color, tuc::Move};
-use zeitnot_wire::tuc::FromServer;
+use zeitnot_wire::{printable, tuc::FromServer};
 
 use super::{
     config::TucConfig,
@@ -29,7 +29,7 @@ use super::{
     record::Records,
     socket::{Player, Stop, TableSocket},
 };
-use crate::{database::Database, error::ArenaError, live::Feed, name::printable};
+use crate::{database::Database, error::ArenaError, live::Feed};
 
 /// Longest name in a record, in characters.
 const MAX_NAME: usize = 40;

@@ -7,15 +7,18 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     task::spawn_blocking,
 };
+use zeitnot_pairing::format::PairingKind;
 use zeitnot_rules::GameError;
+use zeitnot_wire::printable;
 
 use super::answer::ApiError;
 use crate::{
     database::{DatabaseError, DatabaseLocation, FoundGame, GameState, Reader},
-    live::{stored, view::Game},
-    name::printable,
+    live::{
+        stored,
+        view::{Game, Numbering},
+    },
     pgn,
-    tournament::format::PairingKind,
 };
 
 /// Look-ups at once; more wait.
@@ -100,7 +103,7 @@ fn unreadable(database: &DatabaseLocation, error: &DatabaseError) -> ApiError {
 
 impl StoredGame {
     pub(super) async fn view(self) -> Result<Game, ApiError> {
-        let numbered = |(name, pairing): Event| (name, pairing.numbering());
+        let numbered = |(name, pairing): Event| (name, Numbering::from(pairing));
         self.replay(move |game, tournament| stored::view(game, tournament.map(numbered))).await
     }
 

@@ -9,15 +9,13 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_wire::printable;
 
 use super::{
     answer::{ApiError, ErrorBody, Param},
     state::WebState,
 };
-use crate::{
-    live::view::{Game, GameSummary},
-    name::printable,
-};
+use crate::live::view::{Game, GameSummary};
 
 /// List of games.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_pairing::Name;
 
 use super::{
     answer::{ApiError, ApiJson, ErrorBody, Param},
@@ -14,7 +15,6 @@ use super::{
 };
 use crate::{
     live::view::{RefusalRow, Tournament},
-    name::Name,
     tournament::{AccessKind, AskedAccess, ManageError, Settings},
 };
 

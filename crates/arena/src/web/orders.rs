@@ -4,6 +4,7 @@ use axum::{extract::State, http::StatusCode};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_pairing::Name;
 use zeitnot_rules::{Color, GameResult};
 
 use super::{
@@ -11,7 +12,6 @@ use super::{
     state::{ByOrganiser, WebState},
 };
 use crate::{
-    name::Name,
     note::Note,
     schema,
     tournament::{Command, CommandError},

@@ -8,11 +8,11 @@ use std::{
 
 use axum::{body::Bytes, http::StatusCode};
 use tokio::{sync::Semaphore, task::spawn_blocking, time::Instant};
+use zeitnot_wire::printable;
 
 use super::answer::ApiError;
 use crate::{
     database::DatabaseLocation,
-    name::printable,
     results::{ResultsError, TournamentResults},
 };
 
@@ -121,12 +121,10 @@ fn refusal(error: &ResultsError, tournament: &str) -> ApiError {
 mod tests {
     use std::sync::Arc;
 
+    use zeitnot_pairing::{Name, format::Format};
+
     use super::*;
-    use crate::{
-        database::{Database, Opening},
-        name::Name,
-        tournament::format::Format,
-    };
+    use crate::database::{Database, Opening};
 
     #[test]
     async fn a_file_is_read_once_for_all_who_ask_within_a_second() {

@@ -18,6 +18,7 @@ use tower_http::compression::CompressionLayer;
 use utoipa::{OpenApi, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
 use zeitnot_rules::GameKind;
+use zeitnot_wire::printable;
 
 use super::{
     answer::{ApiError, ErrorBody, as_json},
@@ -29,7 +30,6 @@ use super::{
 use crate::{
     hosts::Hosts,
     live::view::{LiveMessage, LiveRequest},
-    name::printable,
     play::{PlayerMessage, TableNotice, TableState},
 };
 

@@ -9,6 +9,7 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_wire::printable;
 
 use super::{
     answer::{ApiError, ErrorBody, Param},
@@ -17,7 +18,6 @@ use super::{
 };
 use crate::{
     live::view::{Tournament, TournamentSummary},
-    name::printable,
     results_file::ResultsFile,
 };
 

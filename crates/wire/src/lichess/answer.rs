@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{Challenge, ChallengeEnd, Message, WireError, codec::seconds, read, shorten, write};
-use crate::clip;
+use crate::printable;
 
 /// Longest refusal that is shown, in characters.
 const MAX_SHOWN: usize = 500;
@@ -63,10 +63,10 @@ impl fmt::Display for Failure {
     /// Whole unless it is very long, without control characters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.error {
-            FailureText::Text(text) => f.write_str(&clip(text, MAX_SHOWN)),
+            FailureText::Text(text) => f.write_str(&printable(text, MAX_SHOWN)),
             FailureText::Fields(fields) => {
                 let one = |(field, texts): (&String, &Vec<String>)| format!("{field}: {}", texts.join(", "));
-                f.write_str(&clip(&fields.iter().map(one).collect::<Vec<_>>().join("; "), MAX_SHOWN))
+                f.write_str(&printable(&fields.iter().map(one).collect::<Vec<_>>().join("; "), MAX_SHOWN))
             }
         }
     }

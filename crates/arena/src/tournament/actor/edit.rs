@@ -1,7 +1,7 @@
 //! Changes of the settings of a tournament before its first pairing, and its deletion.
 
 use super::{
-    super::{admission::Admission, config::TournamentConfig, pairing, progress::Progress, view::Publisher},
+    super::{admission::Admission, config::TournamentConfig, progress::Progress, view::Publisher},
     TournamentActor,
 };
 use crate::{database::Fact, live::view::JoinLine};
@@ -47,7 +47,7 @@ impl TournamentActor {
     /// Gives the tournament other settings. Whoever has joined stays.
     pub(in super::super) fn edit(&mut self, config: TournamentConfig) -> Result<(), EditError> {
         self.check_edit(&config)?;
-        self.pairing = pairing::system(&config);
+        self.pairing = config.pairing_system();
         self.standings.set_format(config.format());
         for (seat, player) in &self.players.seats {
             self.pairing.enter(*seat, &player.name);

@@ -4,20 +4,19 @@ use std::sync::Arc;
 
 use tokio::select;
 use tokio_util::sync::CancellationToken;
+use zeitnot_pairing::{Name, SeatNo, format::PairingKind};
 use zeitnot_referee::Ply;
 use zeitnot_rules::{ByColor, Color, GameResult};
 
 use super::{
     super::{
-        format::PairingKind,
         journal::{Settled, Unplayed},
-        pairing::SeatNo,
         pairing_log::game_row,
         restore::BrokenOff,
     },
     Running, TournamentActor,
 };
-use crate::{name::Name, news::Event, pgn, timer::until};
+use crate::{news::Event, pgn, timer::until};
 
 /// Way in which a player goes for good.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

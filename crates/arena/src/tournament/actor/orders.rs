@@ -1,15 +1,14 @@
 //! Orders of the organiser, carried out. The state follows at once, in the order of the facts; the organiser, the players
 //! and the page are told when the facts are settled (see the journal).
 
+use zeitnot_pairing::{Name, Pairing, SeatNo, format::PairingKind};
 use zeitnot_referee::Cause;
 use zeitnot_rules::{ByColor, GameResult};
 
 use super::{
     super::{
         command::{Answer, CarriedOut, Command, CommandError, Effect},
-        format::PairingKind,
         journal::Unplayed,
-        pairing::{Pairing, SeatNo},
         past::GameScore,
         players::Doing,
     },
@@ -19,7 +18,6 @@ use super::{
 use crate::{
     database::Fact,
     message::Notice,
-    name::Name,
     note::{Note, with_note},
     tag::GameTag,
 };

@@ -2,21 +2,15 @@
 
 use std::{collections::BTreeMap, mem::take};
 
+use zeitnot_pairing::{Name, OpenRound, Pairing};
 use zeitnot_rules::ByColor;
 
-use super::{
-    super::{
-        pairing::{OpenRound, Pairing},
-        view::view,
-    },
-    TournamentActor,
-};
+use super::{super::view::view, TournamentActor};
 use crate::{
     live::{
         TournamentReport,
         view::{PairingRow, TournamentState},
     },
-    name::Name,
     tag::GameTag,
 };
 

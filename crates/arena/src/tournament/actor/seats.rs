@@ -1,17 +1,17 @@
 //! Coming and going: who gets a seat, and what becomes of it.
 
+use zeitnot_pairing::{Name, SeatNo};
 use zeitnot_referee::Cause;
 
 use super::{
     super::{
         admission::{Applicant, JoinError},
         config::StartKind,
-        pairing::SeatNo,
         players::Doing,
     },
     TournamentActor,
 };
-use crate::{client::Client, database::Fact, message::Notice, name::Name, news::Event, places::Origin};
+use crate::{client::Client, database::Fact, message::Notice, news::Event, places::Origin};
 
 impl TournamentActor {
     pub(in crate::tournament) fn join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {

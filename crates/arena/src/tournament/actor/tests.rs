@@ -7,6 +7,7 @@ use std::{
 
 use tokio::{sync::oneshot, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
+use zeitnot_pairing::format::PairingKind;
 use zeitnot_rules::{GameKind, GameResult};
 
 use super::*;
@@ -18,7 +19,6 @@ use crate::{
     tournament::{
         admission::{Applicant, JoinError, Proof},
         command::{Command, CommandError},
-        format::PairingKind,
         restore,
     },
 };

@@ -2,16 +2,16 @@
 //!
 //! A result is entered in the two cards and nothing else is computed: the order is, when somebody asks for it.
 
-use std::{borrow::Cow, collections::BTreeMap, iter::repeat_n, path::PathBuf};
+use std::{borrow::Cow, collections::BTreeMap, iter::repeat_n};
 
 use zeitnot_rules::{ByColor, Color, GameResult};
 use zeitnot_wire::trf::{Bye, Card, Cell, Score, SeatNo};
 
-use super::{
+use crate::{
     format::{Format, PairingKind, TieBreak},
-    pairing::swiss::Acceleration,
+    name::Name,
+    swiss::Acceleration,
 };
-use crate::name::Name;
 
 mod ranking;
 mod report;
@@ -53,19 +53,6 @@ impl Entrant {
             Cow::Borrowed(cells)
         }
     }
-}
-
-/// Outcome of a tournament.
-#[derive(Clone, Debug)]
-pub struct TournamentSummary {
-    /// Its name.
-    pub name: Name,
-    /// Final standings.
-    pub standings: Standings,
-    /// Everybody has met everybody. An open tournament is never complete.
-    pub complete: bool,
-    /// File of the games; `None` if there were none.
-    pub pgn: Option<PathBuf>,
 }
 
 /// Counted games of one player.
@@ -120,21 +107,23 @@ pub struct Row {
     pub tie_breaks: Vec<(TieBreak, f64)>,
     /// Counted games.
     pub tally: Tally,
-    pub(crate) seat: SeatNo,
+    /// The player's seat.
+    pub seat: SeatNo,
 }
 
 impl Standings {
-    pub(crate) fn new(format: Format) -> Standings {
+    /// Creates the standings of a tournament without players.
+    pub fn new(format: Format) -> Standings {
         Standings { format, seats: BTreeMap::new(), players: Vec::new(), acceleration: None }
     }
 
     /// Changes the format before the first game.
-    pub(crate) fn set_format(&mut self, format: Format) {
+    pub fn set_format(&mut self, format: Format) {
         self.format = format;
     }
 
     /// Adds a player who has not played yet.
-    pub(crate) fn enter(&mut self, seat: SeatNo, name: &Name) {
+    pub fn enter(&mut self, seat: SeatNo, name: &Name) {
         if self.seats.contains_key(name) {
             return;
         }
@@ -147,7 +136,7 @@ impl Standings {
     }
 
     /// Removes a player. The opponents keep their points, which count in no tie-break any more.
-    pub(crate) fn forget(&mut self, name: &Name) {
+    pub fn forget(&mut self, name: &Name) {
         let Some(seat) = self.seats.remove(name) else { return };
         let Some(entrant) = self.players.get_mut(seat.0).and_then(Option::take) else { return };
         for cell in &entrant.card.0 {
@@ -164,19 +153,19 @@ impl Standings {
     }
 
     /// Takes in that a round is paired.
-    pub(crate) fn begin_round(&mut self) {
+    pub fn begin_round(&mut self) {
         let Format { acceleration, rounds, .. } = self.format;
         let (players, rounds) = (self.seats.len(), rounds.unwrap_or_default() as usize);
         self.acceleration.get_or_insert_with(|| Acceleration::new(acceleration, players, rounds));
     }
 
     /// Returns the number of games of a player.
-    pub(crate) fn games(&self, name: &Name) -> u32 {
+    pub fn games(&self, name: &Name) -> u32 {
         self.entrant(name).map_or(0, |entrant| Tally::of(&entrant.card).games())
     }
 
     /// Records a game between White and Black. A knockout has winners only: a draw there is played again.
-    pub(crate) fn record(&mut self, round: u32, names: ByColor<&Name>, result: GameResult) {
+    pub fn record(&mut self, round: u32, names: ByColor<&Name>, result: GameResult) {
         if !self.counts(result) {
             return;
         }
@@ -188,7 +177,7 @@ impl Standings {
     }
 
     /// Records a game that was decided without being played.
-    pub(crate) fn forfeit(&mut self, round: u32, names: ByColor<&Name>, result: GameResult) {
+    pub fn forfeit(&mut self, round: u32, names: ByColor<&Name>, result: GameResult) {
         if !self.counts(result) {
             return;
         }
@@ -204,7 +193,7 @@ impl Standings {
     }
 
     /// Takes back a game with this result, played or not.
-    pub(crate) fn retract(&mut self, round: u32, names: ByColor<&Name>, result: GameResult, is_played: bool) {
+    pub fn retract(&mut self, round: u32, names: ByColor<&Name>, result: GameResult, is_played: bool) {
         let Some(seats) = self.seats_of(names) else { return };
         for own in Color::BOTH {
             let (opponent, color, score) = (seats[!own], own, score_of(result, own));
@@ -217,20 +206,20 @@ impl Standings {
     }
 
     /// Takes back a point without a game.
-    pub(crate) fn revoke_bye(&mut self, round: u32, name: &Name) {
+    pub fn revoke_bye(&mut self, round: u32, name: &Name) {
         if let Some(&seat) = self.seats.get(name) {
             self.take_back(seat, round, |cell| *cell == Cell::Bye(Bye::Allocated));
         }
     }
 
     /// Records a point without a game. Returns whether that is new: the player has nothing else in that round.
-    pub(crate) fn grant_bye(&mut self, round: u32, name: &Name) -> bool {
+    pub fn grant_bye(&mut self, round: u32, name: &Name) -> bool {
         let seat = self.seats.get(name).copied();
         seat.is_some_and(|seat| self.put(seat, round, Cell::Bye(Bye::Allocated)))
     }
 
     /// Returns the byes, each with its round.
-    pub(crate) fn byes(&self) -> impl Iterator<Item = (usize, &Name)> {
+    pub fn byes(&self) -> impl Iterator<Item = (usize, &Name)> {
         self.players.iter().flatten().flat_map(|entrant| {
             let rounds = entrant.card.0.iter().zip(1..);
             let byes = rounds.filter(|(cell, _)| **cell == Cell::Bye(Bye::Allocated));
@@ -239,14 +228,14 @@ impl Standings {
     }
 
     /// Records that a player plays no more.
-    pub(crate) fn withdraw(&mut self, name: &Name) {
+    pub fn withdraw(&mut self, name: &Name) {
         if let Some(entrant) = self.entrant_mut(name) {
             entrant.is_withdrawn = true;
         }
     }
 
     /// Records that a player plays again.
-    pub(crate) fn readmit(&mut self, name: &Name) {
+    pub fn readmit(&mut self, name: &Name) {
         if let Some(entrant) = self.entrant_mut(name) {
             entrant.is_withdrawn = false;
         }

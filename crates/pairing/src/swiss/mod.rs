@@ -15,6 +15,6 @@ mod tests;
 
 pub(crate) use baku::Acceleration;
 use dutch::color_between;
-pub(crate) use dutch::{RoundPairing, pair};
-pub(super) use system::Swiss;
-pub(crate) use weights::Round;
+use dutch::pair;
+pub(crate) use system::Swiss;
+use weights::Round;

@@ -3,61 +3,61 @@
 use std::fmt;
 
 use zeitnot_rules::{ByColor, Color, GameResult};
-pub(super) use zeitnot_wire::trf::SeatNo;
+pub use zeitnot_wire::trf::SeatNo;
 
-use super::{config::TournamentConfig, format::PairingKind};
 use crate::name::Name;
-
-mod knockout;
-mod round_robin;
-pub(super) mod swiss;
 
 /// A game to be played.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pairing {
-    pub(super) seats: ByColor<SeatNo>,
+pub struct Pairing {
+    /// White and Black.
+    pub seats: ByColor<SeatNo>,
     /// Number of the opening, from 0; a tournament with fewer starts over. A game and its return game share one.
-    pub(super) opening: u64,
+    pub opening: u64,
 }
 
 impl Pairing {
-    pub(super) fn color_of(&self, seat: SeatNo) -> Color {
+    /// Returns the colour of one of the two.
+    pub fn color_of(&self, seat: SeatNo) -> Color {
         if self.seats[Color::White] == seat { Color::White } else { Color::Black }
     }
 }
 
 /// A point without a game.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Bye {
-    pub(super) seat: SeatNo,
+pub struct Bye {
+    /// The player.
+    pub seat: SeatNo,
     /// From 1.
-    pub(super) round: u32,
+    pub round: u32,
     /// The organiser has paired the player instead.
-    pub(super) is_revoked: bool,
+    pub is_revoked: bool,
 }
 
 /// Present round of a tournament.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct OpenRound {
+pub struct OpenRound {
     /// From 1.
-    pub(super) number: u32,
+    pub number: u32,
     /// Games without a result.
-    pub(super) pairings: Vec<Pairing>,
+    pub pairings: Vec<Pairing>,
 }
 
 /// A game with a result, which the organiser corrects.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Past {
-    pub(super) pairing: Pairing,
+pub struct Past {
+    /// The two.
+    pub pairing: Pairing,
     /// Its round, from 1, where there are rounds.
-    pub(super) round: u32,
+    pub round: u32,
     /// The two are at the board again.
-    pub(super) is_busy: bool,
+    pub is_busy: bool,
 }
 
 /// Reason why a system refuses what the organiser wants.
+#[allow(missing_docs)]
 #[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NotNow {
+pub enum NotNow {
     #[error("they have no game left to play against each other")]
     NoneLeft,
     #[error("they are paired with each other so already")]
@@ -81,7 +81,7 @@ pub(crate) enum NotNow {
 /// A pairing system. It knows seats and games, and no players, clocks or connections.
 ///
 /// Its state follows from the calls in their order, [`PairingSystem::pair`] aside: an arena that begins anew repeats them.
-pub(super) trait PairingSystem: fmt::Debug + Send {
+pub trait PairingSystem: fmt::Debug + Send {
     /// Notes who sits on a seat.
     fn enter(&mut self, seat: SeatNo, name: &Name);
 
@@ -118,12 +118,21 @@ pub(super) trait PairingSystem: fmt::Debug + Send {
     fn awaits(&self, seats: ByColor<SeatNo>) -> u32;
 
     /// Takes a result back: the game is to be played again.
+    ///
+    /// # Errors
+    /// [`NotNow`] if the tournament has gone on too far.
     fn reopen(&mut self, past: Past) -> Result<(), NotNow>;
 
     /// Gives a game another result.
+    ///
+    /// # Errors
+    /// [`NotNow`] if the tournament has gone on too far.
     fn rescore(&mut self, past: Past, result: GameResult) -> Result<(), NotNow>;
 
     /// Pairs two players as the organiser wants; `busy` are the games at the board.
+    ///
+    /// # Errors
+    /// [`NotNow`] if one of them has no game to play that could be this one.
     fn pair_by_hand(&mut self, seats: ByColor<SeatNo>, busy: &[Pairing]) -> Result<(), NotNow>;
 
     /// Withdraws a player; returns the opponents among `players`, each with the number of games that fall out. `None` if
@@ -152,19 +161,5 @@ pub(super) trait PairingSystem: fmt::Debug + Send {
     /// Returns who has got or lost a point without a game since the last call.
     fn take_byes(&mut self) -> Vec<Bye> {
         Vec::new()
-    }
-}
-
-/// Returns the system that a tournament is configured with.
-pub(super) fn system(config: &TournamentConfig) -> Box<dyn PairingSystem> {
-    match config.pairing {
-        PairingKind::RoundRobin => Box::new(round_robin::RoundRobin::new(config.games_per_pair)),
-        PairingKind::Gauntlet => {
-            Box::new(round_robin::RoundRobin::gauntlet(config.games_per_pair, config.gauntlet.clone()))
-        }
-        PairingKind::Swiss => {
-            Box::new(swiss::Swiss::new(config.rounds.unwrap_or(1) as usize, config.acceleration))
-        }
-        PairingKind::Knockout => Box::new(knockout::Knockout::default()),
     }
 }

@@ -13,13 +13,13 @@ use super::{
 
 /// Round to be paired.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Round {
+pub(super) struct Round {
     /// Rounds played so far.
-    pub(crate) played: usize,
+    pub(super) played: usize,
     /// Rounds of the tournament.
-    pub(crate) rounds: usize,
+    pub(super) rounds: usize,
     /// Colour of the first player in the first round.
-    pub(crate) initial: Color,
+    pub(super) initial: Color,
 }
 
 impl Round {

@@ -10,8 +10,10 @@ use std::{
 
 use zeitnot_rules::{ByColor, GameResult};
 
-use super::{NotNow, Pairing, PairingSystem, Past, SeatNo};
-use crate::name::Name;
+use crate::{
+    name::Name,
+    pairing_system::{NotNow, Pairing, PairingSystem, Past, SeatNo},
+};
 
 /// Games played so far, and thereby the games left.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use std::{borrow::Cow, cmp::Reverse};
 
 use zeitnot_wire::trf::{Bye, Cell, Score, SeatNo};
 
-use crate::tournament::format::{PairingKind, TieBreak};
+use crate::format::{PairingKind, TieBreak};
 
 /// Common multiple of the numbers of games that two players may have, so that averages stay whole numbers.
 const AVERAGE: u64 = 720_720;

@@ -7,16 +7,14 @@ use zeitnot_wire::trf::{self, Card, Cell, Score};
 
 use super::{Acceleration, Round, color_between, pair};
 use crate::{
+    format::AccelerationKind,
     name::Name,
-    tournament::{
-        format::AccelerationKind,
-        pairing::{Bye, NotNow, OpenRound, Pairing, PairingSystem, Past, SeatNo},
-    },
+    pairing_system::{Bye, NotNow, OpenRound, Pairing, PairingSystem, Past, SeatNo},
 };
 
 /// Rounds so far, and the games of the present one.
 #[derive(Clone, Debug)]
-pub(in crate::tournament::pairing) struct Swiss {
+pub(crate) struct Swiss {
     rounds: usize,
     accelerated: Option<AccelerationKind>,
     /// Virtual points, of those who were there in the first round.
@@ -35,7 +33,7 @@ pub(in crate::tournament::pairing) struct Swiss {
 }
 
 impl Swiss {
-    pub(in crate::tournament::pairing) fn new(rounds: usize, accelerated: Option<AccelerationKind>) -> Self {
+    pub(crate) fn new(rounds: usize, accelerated: Option<AccelerationKind>) -> Self {
         Swiss {
             rounds,
             accelerated,

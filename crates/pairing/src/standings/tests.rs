@@ -1,7 +1,7 @@
 //! Tie-breaks and tables, computed by hand.
 
 use super::*;
-use crate::tournament::format::PairingKind;
+use crate::format::PairingKind;
 
 fn name(text: &str) -> Name {
     Name::try_from(text).unwrap()

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 
 use super::{Row, Standings, Tally};
-use crate::tournament::format::TieBreak;
+use crate::format::TieBreak;
 
 /// Columns of a terminal.
 const WIDTH: usize = 80;

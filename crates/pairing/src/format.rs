@@ -1,4 +1,4 @@
-//! Format of a tournament: who meets whom, and what decides between players with the same points.
+//! Formats of tournaments: who meets whom, and what decides between players with the same points.
 
 use serde::{
     Deserialize, Serialize,
@@ -6,10 +6,8 @@ use serde::{
 };
 use utoipa::ToSchema;
 
-use crate::live::view::Numbering;
-
 /// Players in one tournament, at most.
-pub(crate) const MAX_PLAYERS: usize = 1024;
+pub const MAX_PLAYERS: usize = 1024;
 
 /// Pairing system.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -56,13 +54,15 @@ pub enum TieBreak {
 
 /// Format of a tournament.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Format {
-    pub(crate) pairing: PairingKind,
+pub struct Format {
+    /// Who meets whom.
+    pub pairing: PairingKind,
     /// Rounds of a Swiss tournament.
-    pub(crate) rounds: Option<u32>,
-    pub(crate) acceleration: Option<AccelerationKind>,
+    pub rounds: Option<u32>,
+    /// Acceleration of a Swiss tournament.
+    pub acceleration: Option<AccelerationKind>,
     /// Tie-breaks in the order in which they decide.
-    pub(crate) tie_breaks: Vec<TieBreak>,
+    pub tie_breaks: Vec<TieBreak>,
 }
 
 impl PairingKind {
@@ -76,19 +76,14 @@ impl PairingKind {
         }
     }
 
-    /// Whether a player has one result in each round. Elsewhere games are numbered.
-    pub(crate) fn has_rounds(self) -> bool {
+    /// Returns whether a player has one result in each round. Elsewhere games are numbered.
+    pub fn has_rounds(self) -> bool {
         matches!(self, PairingKind::Swiss | PairingKind::Knockout)
-    }
-
-    /// Returns the meaning of the numbers of games.
-    pub(crate) fn numbering(self) -> Numbering {
-        if self.has_rounds() { Numbering::Rounds } else { Numbering::Games }
     }
 
     /// Returns the tie-breaks of a tournament whose configuration names none. In a knockout the points tell how far
     /// each came.
-    pub(crate) fn tie_breaks(self) -> &'static [TieBreak] {
+    pub fn tie_breaks(self) -> &'static [TieBreak] {
         use TieBreak::{Buchholz, BuchholzCut1, DirectEncounter, SonnebornBerger, Wins};
         match self {
             PairingKind::RoundRobin | PairingKind::Gauntlet => &[SonnebornBerger, DirectEncounter, Wins],
@@ -98,7 +93,10 @@ impl PairingKind {
     }
 
     /// Checks the tie-breaks of a configuration.
-    pub(crate) fn check_tie_breaks(self, tie_breaks: &[TieBreak]) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// What is wrong, for the organiser.
+    pub fn check_tie_breaks(self, tie_breaks: &[TieBreak]) -> Result<(), String> {
         if self == PairingKind::Knockout && !tie_breaks.is_empty() {
             return Err(
                 "tie_breaks: not with pairing = \"knockout\", whose points tell how far each came".into()
@@ -120,7 +118,7 @@ impl PairingKind {
 
 impl AccelerationKind {
     /// Returns the name that the configuration has for it.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             AccelerationKind::Baku => "baku",
         }
@@ -129,7 +127,7 @@ impl AccelerationKind {
 
 impl TieBreak {
     /// Returns the name that the configuration has for it.
-    pub(crate) fn key(self) -> &'static str {
+    pub fn key(self) -> &'static str {
         match self {
             TieBreak::Buchholz => "buchholz",
             TieBreak::BuchholzCut1 => "buchholz-cut-1",
@@ -163,7 +161,7 @@ impl TieBreak {
 }
 
 /// Reads one of these by the name that the configuration has for it.
-pub(crate) fn read<'t, T: Deserialize<'t>>(name: &'t str) -> Option<T> {
+pub fn read<'t, T: Deserialize<'t>>(name: &'t str) -> Option<T> {
     let name: value::StrDeserializer<'t, value::Error> = name.into_deserializer();
     T::deserialize(name).ok()
 }

@@ -20,13 +20,13 @@ use super::{
 
 /// Pairs of a round, White first, and who has the bye.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RoundPairing {
-    pub(crate) games: Vec<[SeatNo; 2]>,
-    pub(crate) bye: Option<SeatNo>,
+pub(super) struct RoundPairing {
+    pub(super) games: Vec<[SeatNo; 2]>,
+    pub(super) bye: Option<SeatNo>,
 }
 
 /// Pairs the players of a round. `None` if no pairing satisfies the absolute criteria.
-pub(crate) fn pair(
+pub(super) fn pair(
     cards: &[Card],
     players: &[SeatNo],
     round: Round,

@@ -6,14 +6,14 @@ use zeitnot_rules::Color;
 use zeitnot_wire::trf::{Bye, Card, Cell, MAX_PLAYERS, MAX_ROUNDS, Score, SeatNo, Trf, TrfPlayer};
 
 use super::Standings;
-use crate::tournament::format::PairingKind;
+use crate::format::PairingKind;
 
 impl Standings {
     /// Returns the report of a tournament; `None` if it has more players or rounds than a report can have.
     ///
     /// The number of a player is the seat's. Games of a tournament without rounds get the first in which both players
     /// have none.
-    pub(crate) fn trf(&self, name: &str) -> Option<Trf> {
+    pub fn trf(&self, name: &str) -> Option<Trf> {
         let ranks: BTreeMap<_, _> = self.rows().into_iter().map(|row| (row.seat, row.rank)).collect();
         let seated: Vec<_> = self.players.iter().zip((0..).map(SeatNo)).collect();
         let seated: Vec<_> =

@@ -4,7 +4,9 @@ use proptest::prelude::*;
 use zeitnot_rules::Color;
 use zeitnot_wire::trf::{Bye, Card, Cell, Score, SeatNo};
 
-use super::{Acceleration, Round, RoundPairing, pair};
+use super::{Acceleration, Round, dutch::RoundPairing, pair};
+
+mod report_file;
 
 /// Tournament with withdrawals, late entries, byes, forfeits and random results.
 struct Tournament {

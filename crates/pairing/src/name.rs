@@ -5,6 +5,7 @@ use std::{borrow::Borrow, fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 use unicode_security::{GeneralSecurityProfile, RestrictionLevel, RestrictionLevelDetection, skeleton};
 use utoipa::ToSchema;
+use zeitnot_wire::printable;
 
 /// Longest name, in characters.
 const MAX_LENGTH: usize = 49;
@@ -37,7 +38,7 @@ impl Name {
     }
 
     /// Returns what names that cannot be told apart by eye have in common.
-    pub(crate) fn look(&self) -> String {
+    pub fn look(&self) -> String {
         skeleton(&self.0).collect()
     }
 }
@@ -92,24 +93,6 @@ impl fmt::Display for Name {
     }
 }
 
-/// Makes text from outside safe to show: at most `max` characters, none that controls a terminal, is invisible or
-/// changes the direction of the text.
-pub fn printable(text: &str, max: usize) -> String {
-    text.chars().filter(|c| !c.is_control() && !is_invisible(*c)).take(max).collect()
-}
-
-/// Returns whether the character is one of those that Unicode lets programs ignore, or ends a line.
-fn is_invisible(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}'
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,10 +143,5 @@ mod tests {
         for (one, other) in [("alice", "alise"), ("bot-1", "bot-2"), ("alice", "Alice")] {
             assert_ne!(look(one), look(other));
         }
-    }
-
-    #[test]
-    fn shown_text_has_nothing_hidden() {
-        assert_eq!(printable("a\u{202e}b\u{1b}[2J\u{200b}c\u{2028}d é", 8), "ab[2Jcd ");
     }
 }

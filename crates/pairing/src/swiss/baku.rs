@@ -2,7 +2,7 @@
 
 use zeitnot_wire::trf::{Score, SeatNo};
 
-use crate::tournament::format::AccelerationKind;
+use crate::format::AccelerationKind;
 
 /// Virtual points of a tournament: of each player, before each round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,7 +10,8 @@ pub(crate) struct Acceleration(Vec<Vec<Score>>);
 
 impl Acceleration {
     /// Takes the points of each player before each round as they are.
-    pub(crate) fn of(points: Vec<Vec<Score>>) -> Self {
+    #[cfg(test)]
+    pub(super) fn of(points: Vec<Vec<Score>>) -> Self {
         Acceleration(points)
     }
 

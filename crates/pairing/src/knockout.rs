@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 
 use zeitnot_rules::{ByColor, GameResult};
 
-use super::{Bye, NotNow, OpenRound, Pairing, PairingSystem, Past, SeatNo};
-use crate::name::Name;
+use crate::{
+    name::Name,
+    pairing_system::{Bye, NotNow, OpenRound, Pairing, PairingSystem, Past, SeatNo},
+};
 
 /// Draws after which the better seed goes on: programs that repeat themselves would play forever.
 const MAX_DRAWS: u64 = 6;
