@@ -97,12 +97,11 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         if servers.is_empty() {
             writeln!(out, "server: none; `zeitnot play` needs a [[server]] table")?;
         }
-        let lichess = arena.lichess.as_ref();
         let listeners = Listeners {
             tcp: arena.tcp,
             websocket: arena.websocket,
             imcs: arena.imcs.as_ref().map(|imcs| imcs.listen),
-            lichess: lichess.map(|lichess| lichess.listen),
+            lichess: arena.lichess.as_ref().map(|lichess| lichess.listen),
             page: arena.web.as_ref().map(|web| web.url(web.listen)),
             tables: arena.tuc.iter().map(|table| table.address).collect(),
         };
@@ -115,9 +114,6 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         }
         for tournament in &arena.tournament {
             writeln!(out, "arena: tournament {tournament}")?;
-        }
-        for tournament in lichess.iter().flat_map(|lichess| &lichess.tournament) {
-            writeln!(out, "arena: Lichess tournament {} at {}", tournament.name, tournament.time)?;
         }
         if !has_arena {
             writeln!(out, "arena: none; `zeitnot arena` needs an [arena] table")?;

@@ -257,9 +257,8 @@ fn secrets_on_the_way_are_warned_of() {
 fn every_listener_of_the_arena_is_listed() {
     let told = valid(&format!(
         "[arena]\ntcp = '127.0.0.1:8000'\nwebsocket = '127.0.0.1:8001'\n{CLASS}[arena.imcs]\n\
-         listen = '127.0.0.1:3589'\n[arena.lichess]\nlisten = '127.0.0.1:9663'\n[[arena.lichess.tournament]]\n\
-         name = 'Friday'\ntime = '180+2'\nlasts = '45m'\n[[arena.tuc]]\naddress = '127.0.0.1:9876'\n[[arena.tuc]]\n\
-         address = '127.0.0.1:9877'\n"
+         listen = '127.0.0.1:3589'\n[arena.lichess]\nlisten = '127.0.0.1:9663'\n[[arena.tuc]]\n\
+         address = '127.0.0.1:9876'\n[[arena.tuc]]\naddress = '127.0.0.1:9877'\n"
     ));
     let listed: Vec<_> = told.lines().filter_map(|line| line.strip_prefix("arena: ")).collect();
     assert_eq!(
@@ -273,7 +272,6 @@ fn every_listener_of_the_arena_is_listed() {
             "listen on udp://127.0.0.1:9877 for TUC-Chess",
             "database games/zeitnot.db",
             "tournament class at 3+0.05: round-robin, games per pair: 2, open to all",
-            "Lichess tournament Friday at 180+2",
         ]
     );
 }

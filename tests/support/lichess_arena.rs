@@ -12,24 +12,12 @@ use zeitnot_testing::{soon, until};
 use crate::support::arena::{TestArena, records};
 
 /// Settings of a person's account.
-const PERSON: &str = "title = ''\nscopes = ['bot:play', 'challenge:read', 'challenge:write', 'team:write', \
-                      'tournament:write']\n";
+const PERSON: &str = "title = ''\nscopes = ['bot:play', 'challenge:read', 'challenge:write']\n";
 
 /// An arena with nothing but Lichess, and accounts for alice, bob, carol (bots) and dave (a person).
 pub struct Lichess {
     pub address: SocketAddr,
     pub arena: TestArena,
-}
-
-/// Settings of more accounts, which may join tournaments.
-pub fn accounts(names: &[&str]) -> String {
-    let account = |name: &&str| {
-        format!(
-            "[[lichess.account]]\nname = '{}'\ntoken = 'lip_{name}'\nscopes = ['bot:play', 'tournament:write']\n",
-            capital(name)
-        )
-    };
-    names.iter().map(account).collect()
 }
 
 impl Lichess {

@@ -1,4 +1,4 @@
-//! Orders from a bot's page to its client, on the arena's own Lichess server.
+//! Orders from a bot's page to its client, on the arena's own Lichess server or on a scripted one.
 
 use serde_json::{Value, json};
 use zeitnot_testing::until;
@@ -6,7 +6,8 @@ use zeitnot_testing::until;
 use crate::support::{
     arena::TestArena,
     imcs::Imcs,
-    lichess_arena::{Lichess, Stream, accounts, play},
+    lichess_arena::{Lichess, Stream, play},
+    lichess_server::Server,
     program::Program,
     schema::Schemas,
     web::{Browser, TOKEN},
@@ -25,7 +26,7 @@ struct Bot {
     browser: Browser,
 }
 
-/// A bot, by default alice, on the arena's Lichess server.
+/// Alice, a bot on the arena's Lichess server.
 struct Page {
     lichess: Lichess,
     bot: Bot,
@@ -77,13 +78,10 @@ impl Bot {
 
 impl Page {
     async fn start() -> Page {
-        Page::of("alice", Lichess::start("").await).await
-    }
-
-    async fn of(name: &str, lichess: Lichess) -> Page {
-        let (folder, token) = (lichess.arena.folder.path(), format!("lip_{name}"));
-        let bot = Bot::new(Program::with(&tables(), folder, &lichess.url(), &token, "")).await;
-        lichess.nobody().sees_online(name).await;
+        let lichess = Lichess::start("").await;
+        let folder = lichess.arena.folder.path();
+        let bot = Bot::new(Program::with(&tables(), folder, &lichess.url(), "lip_alice", "")).await;
+        lichess.nobody().sees_online("alice").await;
         Page { lichess, bot }
     }
 
@@ -185,23 +183,20 @@ async fn a_blocked_player_is_neither_challenged_nor_accepted() {
 
 #[test]
 async fn a_tournament_is_joined_from_the_page_and_a_refusal_is_an_error() {
-    let lichess = Lichess::start(&accounts(&["erin"])).await;
-    let made = r#"{"name": "Friday", "time": "60+0", "lasts": "1h", "starts_in": "1h", "password": "hush"}"#;
-    let (_, tournament) = lichess.admin().post("/api/zeitnot/tournament", made).await;
-    let id = tournament["id"].as_str().unwrap().to_owned();
-    let page = Page::of("erin", lichess).await;
+    let (mut server, folder) = (Server::start().await, tempfile::tempdir().unwrap());
+    server.answer("/api/tournament/ABCDEFGH", 200, r#"{"id":"ABCDEFGH","isStarted":true}"#);
+    let bot = Bot::new(Program::with(&tables(), folder.path(), &server.url, "lip_hush", "")).await;
+    server.online().await;
     let (status, told) =
-        page.bot.order("join", json!({ "tournament": "https://lichess.org/swiss/abcdefgh" })).await;
+        bot.order("join", json!({ "tournament": "https://lichess.org/swiss/abcdefgh" })).await;
     assert!(status == 409 && told.contains("Swiss"), "{told}");
-    assert_eq!(page.bot.order("join", json!({ "tournament": id, "password": "hush" })).await.0, 202);
-    let path = format!("/api/tournament/{id}");
-    let anyone = page.lichess.nobody();
-    until("erin is in", async || anyone.get(&path).await.1["nbPlayers"] == 1).await;
-    let (status, told) = page.bot.order("join", json!({ "tournament": id })).await;
+    assert_eq!(bot.order("join", json!({ "tournament": "ABCDEFGH", "password": "hush" })).await.0, 202);
+    server.hear_form("/api/tournament/ABCDEFGH/join", "pairMeAsap=true&password=hush").await.ok();
+    let (status, told) = bot.order("join", json!({ "tournament": "ABCDEFGH" })).await;
     assert!(status == 409 && told.contains("already"), "{told}");
-    assert_eq!(page.bot.order("join", json!({ "tournament": "abcdefgh" })).await.0, 202);
+    assert_eq!(bot.order("join", json!({ "tournament": "abcdefgh" })).await.0, 202);
     until("the error", async || {
-        let errors = page.bot.state().await["errors"].clone();
+        let errors = bot.state().await["errors"].clone();
         let told = errors
             .as_array()
             .into_iter()
@@ -210,8 +205,8 @@ async fn a_tournament_is_joined_from_the_page_and_a_refusal_is_an_error() {
         told.is_some_and(|error| error["server"].as_str().unwrap().starts_with("http://127.0.0.1"))
     })
     .await;
-    assert!(!page.bot.state().await.to_string().contains("hush"));
-    page.stop().await;
+    assert!(!bot.state().await.to_string().contains("hush"));
+    bot.program.kill().await;
 }
 
 #[test]

@@ -48,11 +48,6 @@ pub(crate) fn is_same(ours: &str, shown: &str) -> bool {
     ours.as_bytes().ct_eq(shown.as_bytes()).into()
 }
 
-/// Compares a password with one that is asked for; if none is, any will do.
-pub(crate) fn is_same_if_asked(ours: Option<&str>, shown: Option<&str>) -> bool {
-    ours.is_none_or(|ours| shown.is_some_and(|shown| is_same(ours, shown)))
-}
-
 impl TryFrom<&str> for Secret {
     type Error = BadSecret;
 
@@ -91,15 +86,6 @@ mod tests {
         assert_eq!(format!("{secret:?}"), "Secret(…)");
         for bad in ["", "open sesame", "é", &"x".repeat(MAX_LENGTH + 1)] {
             assert_eq!(Secret::try_from(bad), Err(BadSecret));
-        }
-        for (ours, shown, fits) in [
-            (None, None, true),
-            (None, Some("x"), true),
-            (Some("x"), Some("x"), true),
-            (Some("x"), Some("y"), false),
-            (Some("x"), None, false),
-        ] {
-            assert_eq!(is_same_if_asked(ours, shown), fits);
         }
         let [one, other] = [Secret::random(), Secret::random()].map(Option::unwrap);
         assert!(one != other && one.expose().len() == LENGTH);

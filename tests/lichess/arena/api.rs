@@ -161,7 +161,7 @@ async fn players_abort_resign_and_agree_on_draws() {
     }
     let id = lichess.game(BLITZ).await;
     play(&alice, &bob, &id, "e2e4 e7e5").await;
-    for action in ["abort", "claim-victory", "berserk"] {
+    for action in ["abort", "claim-victory"] {
         alice.cannot(&id, action, 400).await;
     }
     // A game that both have begun is no longer a challenge to be cancelled.

@@ -5,5 +5,4 @@ mod class;
 mod hostile;
 mod python;
 mod restart;
-mod tournament;
 mod users;

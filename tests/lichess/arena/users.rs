@@ -1,4 +1,4 @@
-//! Accounts, their games and teams on the arena's Bot API.
+//! Accounts and their games on the arena's Bot API.
 
 use serde_json::{Value, json};
 use zeitnot_testing::soon;
@@ -96,27 +96,6 @@ async fn games_are_exported() {
     let both = format!("{first},{second},nonsense,abcdefgh");
     let (_, pgn) = nobody.text("POST", "/api/games/export/_ids?clocks=true", "text/plain", &both).await;
     assert_eq!((pgn.matches("[Event ").count(), pgn.contains("%clk")), (2, true));
-    lichess.stop().await;
-}
-
-#[test]
-async fn teams_are_joined_and_limit_tournaments() {
-    let teams = "[[lichess.team]]\nid = 'all-bots'\n[[lichess.team]]\nid = 'few'\npassword = 'sesame'";
-    let lichess = Lichess::start(teams).await;
-    let (alice, dave) = (lichess.bot("alice"), lichess.bot("dave"));
-    let admin = lichess.admin();
-    let form = r#"{"name": "Few", "time": "180+2", "lasts": "1h", "team": "few"}"#;
-    let (status, tournament) = admin.post("/api/zeitnot/tournament", form).await;
-    assert_eq!(status, 200, "{tournament}");
-    let join = format!("/api/tournament/{}/join", tournament["id"].as_str().unwrap());
-
-    assert_eq!(alice.refused("/team/all-bots/join", "").await, (403, "Missing scope".into()));
-    dave.ok("/team/all-bots/join").await;
-    assert_eq!(dave.refused("/team/few/join", "password=open").await.0, 400);
-    assert_eq!(dave.refused("/team/none/join", "").await.0, 404);
-    assert!(dave.refused(&join, "").await.1.contains("team"));
-    assert_eq!(dave.post("/team/few/join", "password=sesame&message=hello").await.0, 200);
-    dave.ok(&join).await;
     lichess.stop().await;
 }
 

@@ -1,74 +1,11 @@
-//! Berserk, which gives half the clock for a point more: on the arena, and by the client.
+//! Berserk, which gives half the clock for a point more.
 
 use std::time::Duration;
 
-use serde_json::json;
 use zeitnot_rules::Color;
 use zeitnot_seat::Clocks;
 
-use crate::support::{
-    lichess_arena::{self, Bot, Lichess},
-    lichess_client::{finish_seated, full, seated, state},
-};
-
-/// Two tournaments: in the first berserk is possible. The increments are longer than any machine is slow.
-fn tournaments() -> String {
-    let mut text = String::new();
-    for (id, berserk) in [("abcdefgh", true), ("hgfedcba", false)] {
-        text += &format!(
-            "[[lichess.tournament]]\nname = '{id}'\nid = '{id}'\ntime = '60+60'\nlasts = '1h'\nberserk = {berserk}\n"
-        );
-    }
-    for name in ["eve", "finn", "gina", "hugo"] {
-        text += &format!(
-            "[[lichess.account]]\nname = '{name}'\ntoken = 'lip_{name}'\nscopes = ['bot:play', 'tournament:write']\n"
-        );
-    }
-    text
-}
-
-/// The first game of these two in this tournament, and who has White and Black.
-async fn paired(server: &Lichess, names: [&str; 2], tournament: &str) -> (String, Bot, Bot) {
-    let [one, other] = names.map(|name| server.bot(name));
-    let (mut events, _seen) = (one.events().await, other.events().await);
-    for bot in [&one, &other] {
-        bot.ok(&format!("/api/tournament/{tournament}/join")).await;
-    }
-    let start = events.expect("gameStart").await;
-    let id = start["game"]["gameId"].as_str().unwrap().to_owned();
-    assert_eq!(start["game"]["tournamentId"], tournament);
-    if start["game"]["color"] == "white" { (id, one, other) } else { (id, other, one) }
-}
-
-#[test]
-async fn the_arena_halves_the_clock_and_takes_the_increment() {
-    let server = Lichess::start(&tournaments()).await;
-    let (id, white, black) = paired(&server, ["eve", "finn"], "abcdefgh").await;
-    let berserk = format!("/api/bot/game/{id}/berserk");
-    let mut seen = white.watch(&id).await;
-    let state = seen.expect("gameFull").await["state"].clone();
-    assert_eq!((&state["wtime"], &state["btime"]), (&json!(60_000), &json!(60_000)));
-    white.ok(&berserk).await;
-    let state = seen.expect("gameState").await;
-    assert_eq!((&state["wtime"], &state["btime"]), (&json!(30_000), &json!(60_000)), "{state}");
-    assert_eq!(white.refused(&berserk, "").await.0, 400, "once");
-    lichess_arena::play(&white, &black, &id, "e2e4 e7e5").await;
-    assert_eq!(black.refused(&berserk, "").await.0, 400, "not after one's first move");
-    lichess_arena::play(&white, &black, &id, "g1f3 b8c6").await;
-    let state = loop {
-        let state = seen.expect("gameState").await;
-        if state["moves"] == "e2e4 e7e5 g1f3 b8c6" {
-            break state;
-        }
-    };
-    assert!(state["wtime"].as_u64().unwrap() <= 30_000, "{state}");
-    assert!(state["btime"].as_u64().unwrap() > 60_000, "{state}");
-
-    let (id, white, _black) = paired(&server, ["gina", "hugo"], "hgfedcba").await;
-    let berserk = format!("/api/bot/game/{id}/berserk");
-    assert_eq!(white.refused(&berserk, "").await.0, 400, "not in this tournament");
-    server.stop().await;
-}
+use crate::support::lichess_client::{finish_seated, full, seated, state};
 
 fn with_increment(text: &str) -> String {
     text.replace(r#""increment":0"#, r#""increment":2000"#).replace(r#""winc":0"#, r#""winc":2000"#)

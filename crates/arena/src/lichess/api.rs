@@ -41,8 +41,6 @@ const BOT: Access = Access::Token(&[Scope::BotPlay]);
 const EVENTS: Access = Access::Token(&[Scope::BotPlay, Scope::ChallengeRead]);
 const SEE_CHALLENGES: Access = Access::Token(&[Scope::ChallengeRead, Scope::ChallengeWrite, Scope::BotPlay]);
 const CHALLENGE: Access = Access::Token(&[Scope::ChallengeWrite, Scope::BotPlay]);
-const TOURNAMENT: Access = Access::Token(&[Scope::TournamentWrite]);
-const TEAM: Access = Access::Token(&[Scope::TeamWrite]);
 
 type Routes = Router<ServerHandle>;
 type Route = MethodRouter<ServerHandle>;
@@ -66,7 +64,6 @@ pub(super) fn router(server: ServerHandle, aside: Option<runtime::Handle>) -> Ro
         .merge(challenges())
         .nest(GAMES_PATH, games())
         .merge(records())
-        .merge(tournaments())
         .merge(administration())
         .fallback(unknown)
         .method_not_allowed_fallback(unknown)
@@ -186,7 +183,6 @@ fn games() -> Routes {
         .route("/{id}/abort", act(|_| Ok(GameAction::Abort)))
         .route("/{id}/claim-victory", act(|_| Ok(GameAction::ClaimVictory)))
         .route("/{id}/claim-draw", act(|_| Ok(GameAction::ClaimDraw)))
-        .route("/{id}/berserk", act(|_| Ok(GameAction::Berserk)))
 }
 
 fn records() -> Routes {
@@ -221,35 +217,15 @@ async fn export(call: &Call, ids: Vec<GameId>) -> Outcome {
     Ok(if is_json { Answer::Lines(records) } else { Answer::Pgn(records) })
 }
 
-fn tournaments() -> Routes {
-    Router::new()
-        .route("/api/tournament", get(Access::Public, |s, _| Ok(s.tournaments.list())))
-        .route("/api/tournament/{id}", get(Access::Public, |s, c| s.tournaments.show(c.id()?, &s.accounts)))
-        .route(
-            "/api/tournament/{id}/join",
-            post(TOURNAMENT, |s, c| s.join_tournament(&c.who()?, c.id()?, &c.form()?, c.at)),
-        )
-        .route(
-            "/api/tournament/{id}/withdraw",
-            post(TOURNAMENT, |s, c| s.tournaments.withdraw(&c.who()?, c.id()?)),
-        )
-        .route(
-            "/team/{id}/join",
-            post(TEAM, |s, c| s.join_team(&c.who()?, &c.id::<String>()?, &c.form()?, c.at)),
-        )
-}
-
 fn administration() -> Routes {
-    Router::new()
-        .route(
-            "/api/zeitnot/account",
-            post(Access::Admin, |s, c| {
-                let name = c.field("name").ok_or_else(|| Refusal::field("name", "This field is required"))?;
-                let token =
-                    c.field("token").filter(|token| !token.is_empty()).map(|token| token.parse()).transpose();
-                let token = token.map_err(|_| Refusal::field("token", "Letters, digits and underscores"))?;
-                s.new_account(name, c.field("title"), token)
-            }),
-        )
-        .route("/api/zeitnot/tournament", post(Access::Admin, |s, c| s.open_tournament(c.json()?)))
+    Router::new().route(
+        "/api/zeitnot/account",
+        post(Access::Admin, |s, c| {
+            let name = c.field("name").ok_or_else(|| Refusal::field("name", "This field is required"))?;
+            let token =
+                c.field("token").filter(|token| !token.is_empty()).map(|token| token.parse()).transpose();
+            let token = token.map_err(|_| Refusal::field("token", "Letters, digits and underscores"))?;
+            s.new_account(name, c.field("title"), token)
+        }),
+    )
 }

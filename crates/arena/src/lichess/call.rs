@@ -10,10 +10,9 @@ use axum::{
         header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, USER_AGENT},
     },
 };
-use serde::de::DeserializeOwned;
 use tokio::{sync::oneshot, time::Instant};
 use zeitnot_rules::Color;
-use zeitnot_wire::lichess::{ChallengeId, Form, GameId, PerfKey, Scope, Token, TournamentId, UserId};
+use zeitnot_wire::lichess::{ChallengeId, Form, GameId, PerfKey, Scope, Token, UserId};
 
 use super::{
     accounts::StatusFields,
@@ -178,10 +177,6 @@ impl Call {
         F::from_form(&self.query).map_err(|error| Refusal::bad(&error.to_string()))
     }
 
-    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
-        serde_json::from_str(&self.body).map_err(|error| Refusal::bad(&error.to_string()))
-    }
-
     /// A field of the form in the body.
     pub(super) fn field(&self, key: &str) -> Option<String> {
         find(&self.body, key)
@@ -326,20 +321,12 @@ pub(super) trait PathId: FromStr {
     }
 }
 
-impl PathId for String {
-    const MISSING: &str = "Not found";
-}
-
 impl PathId for UserId {
     const MISSING: &str = "No such user";
 }
 
 impl PathId for ChallengeId {
     const MISSING: &str = "No such challenge";
-}
-
-impl PathId for TournamentId {
-    const MISSING: &str = "No such tournament";
 }
 
 impl PathId for GameId {

@@ -1,12 +1,11 @@
-//! The `[arena.lichess]` table: accounts, waiting times, rate limits and tournaments.
+//! The `[arena.lichess]` table: accounts, waiting times and rate limits.
 
 use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration};
 
 use serde::Deserialize;
 use zeitnot_net::secret_file;
 use zeitnot_pairing::Name;
-use zeitnot_rules::TimeControl;
-use zeitnot_wire::lichess::{Scope, Title, Token, TournamentId, UserId, VariantKey};
+use zeitnot_wire::lichess::{Scope, Title, Token, UserId};
 
 use super::terms::{ClockPolicy, ClockRules, MAX_CLOCK};
 use crate::duration::seconds;
@@ -20,7 +19,7 @@ const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 pub struct Config {
     /// Where to listen for HTTP.
     pub listen: SocketAddr,
-    /// The token that makes accounts and tournaments while the server runs.
+    /// The token that makes accounts while the server runs.
     #[serde(default)]
     pub admin_token: Option<Token>,
     /// Interval of keep-alive lines on event streams.
@@ -41,9 +40,6 @@ pub struct Config {
     /// Time from then until the opponent can claim the game.
     #[serde(default = "seconds::<30>", with = "humantime_serde")]
     pub claim_after: Duration,
-    /// Teams that accounts can join.
-    #[serde(default)]
-    pub team: Vec<TeamConfig>,
     /// Allowed time controls.
     #[serde(default)]
     pub clocks: ClockPolicy,
@@ -56,9 +52,6 @@ pub struct Config {
     /// Accounts at the start.
     #[serde(default)]
     pub account: Vec<AccountConfig>,
-    /// Arena tournaments that players join by themselves.
-    #[serde(default)]
-    pub tournament: Vec<TournamentConfig>,
     /// Rate limits.
     #[serde(default)]
     pub limits: Limits,
@@ -108,77 +101,6 @@ impl AccountConfig {
         let why = |why: String| format!("lichess: token_file {}: {why}", path.display());
         let text = secret_file::read(path).map_err(|error| why(error.to_string()))?;
         text.parse().map(Some).map_err(|_| why("there is no token in it".into()))
-    }
-}
-
-/// One `[[arena.lichess.team]]`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TeamConfig {
-    /// As in addresses: lower-case letters, digits and `-`.
-    pub id: String,
-    /// Password to join.
-    #[serde(default)]
-    pub password: Option<String>,
-}
-
-/// One `[[arena.lichess.tournament]]`: free players are paired until its time is over.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TournamentConfig {
-    /// Name for people.
-    pub name: String,
-    /// Id for clients: 8 letters and digits, random by default.
-    #[serde(default)]
-    pub id: Option<TournamentId>,
-    /// Seconds for each player, and seconds added after each move.
-    pub time: TimeControl,
-    /// Time from the arena's start to the tournament's.
-    #[serde(default, with = "humantime_serde")]
-    pub starts_in: Duration,
-    /// Duration.
-    #[serde(with = "humantime_serde")]
-    pub lasts: Duration,
-    /// Variant.
-    #[serde(default = "standard")]
-    pub variant: VariantKey,
-    /// Games change ratings.
-    #[serde(default)]
-    pub rated: bool,
-    /// Password to join.
-    #[serde(default)]
-    pub password: Option<String>,
-    /// Team whose members alone can join.
-    #[serde(default)]
-    pub team: Option<String>,
-    /// Players may give up half of their time for an extra point.
-    #[serde(default)]
-    pub berserk: bool,
-    /// Bots can join.
-    #[serde(default = "yes")]
-    pub bots_allowed: bool,
-}
-
-fn standard() -> VariantKey {
-    VariantKey::Standard
-}
-
-fn yes() -> bool {
-    true
-}
-
-impl TournamentConfig {
-    pub(super) fn check(&self) -> Result<(), String> {
-        let clock = self.time.initial.saturating_add(self.time.increment);
-        if self.lasts.is_zero() || self.lasts > MAX_WAIT || self.starts_in > MAX_WAIT {
-            Err(format!("lichess: tournament '{}': lasts must be above zero, and a day at most", self.name))
-        } else if clock.is_zero() || clock > MAX_WAIT {
-            Err(format!("lichess: tournament '{}' needs a time", self.name))
-        } else if self.variant == VariantKey::FromPosition || self.variant.begin(None).is_err() {
-            Err(format!("lichess: tournament '{}': such games cannot be played here", self.name))
-        } else {
-            Ok(())
-        }
     }
 }
 
@@ -239,28 +161,10 @@ impl Config {
         if let Some((key, _)) = clocks.iter().find(|(_, time)| *time > MAX_CLOCK) {
             return Err(format!("lichess: {key} must be a week at most"));
         }
-        self.tournament.iter().try_for_each(TournamentConfig::check)?;
         let names: Result<Vec<UserId>, _> = self.account.iter().map(|account| account.name.parse()).collect();
         let names = names.map_err(|error| format!("lichess: {error}"))?;
         if let Some(at) = repeated(&names) {
             return Err(format!("lichess: two accounts have the name '{}'", self.account[at].name));
-        }
-        let is_clean = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-        let is_id = |id: &str| (1..=50).contains(&id.len()) && id.bytes().all(is_clean);
-        if let Some(TeamConfig { id, .. }) = self.team.iter().find(|team| !is_id(&team.id)) {
-            return Err(format!("lichess: a team's id is lower-case letters, digits and '-', not '{id}'"));
-        }
-        if let Some(at) = repeated(self.team.iter().map(|team| &team.id)) {
-            return Err(format!("lichess: two teams have the id '{}'", self.team[at].id));
-        }
-        for TournamentConfig { name, team, .. } in &self.tournament {
-            if let Some(team) = team.as_ref().filter(|id| self.team.iter().all(|team| team.id != **id)) {
-                return Err(format!("lichess: tournament '{name}': there is no team '{team}'"));
-            }
-        }
-        let ids = self.tournament.iter().filter_map(|tournament| tournament.id);
-        if repeated(ids).is_some() {
-            return Err("lichess: two tournaments have the same id".into());
         }
         let tokens = self.account.iter().filter_map(|account| account.token.as_ref());
         match repeated(tokens.chain(&self.admin_token)) {

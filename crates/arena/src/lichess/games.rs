@@ -11,7 +11,7 @@ use tokio::{sync::oneshot, time::Instant};
 use zeitnot_rules::{ByColor, Color, DynGame, MoveText};
 use zeitnot_wire::lichess::{
     ChallengeId, ChatEntry, Compat, Event, FullId, GameEvent, GameId, Opponent, Playing, Speed, Status,
-    TournamentId, UserId,
+    UserId,
 };
 
 use super::{
@@ -44,17 +44,6 @@ pub(super) struct Games {
     /// Games whose ends go to the disk before anybody is told; `None` if nothing is kept.
     untold: Option<Vec<GameId>>,
     live: Feed,
-}
-
-#[derive(Debug)]
-pub(super) struct TournamentResult {
-    pub(super) tournament: TournamentId,
-    pub(super) players: ByColor<UserId>,
-    pub(super) winner: Option<Color>,
-    pub(super) berserked: ByColor<bool>,
-    pub(super) plies: usize,
-    /// Lost by a first move that did not come.
-    pub(super) is_no_show: bool,
 }
 
 impl Games {
@@ -220,15 +209,9 @@ impl Games {
     }
 
     /// Closes a finished game: ratings, the record, and events, if they need not wait for the disk.
-    pub(super) fn conclude(
-        &mut self,
-        id: GameId,
-        accounts: &mut Accounts,
-        now: Instant,
-    ) -> Option<TournamentResult> {
-        let game = self.map.get_mut(&id)?;
-        let (status, winner, plies) =
-            (game.end.as_ref()?.status.clone(), game.winner(), game.referee.plies.len());
+    pub(super) fn conclude(&mut self, id: GameId, accounts: &mut Accounts, now: Instant) {
+        let Some(game) = self.map.get_mut(&id).filter(|game| game.is_over()) else { return };
+        let (status, winner, plies) = (game.status(), game.winner(), game.referee.plies.len());
         let [white, black] = &game.players.0;
         tracing::info!("Lichess: game {id}: {} – {}: {status} ({plies} plies)", white.name, black.name);
         let ids = ByColor([white.id.clone(), black.id.clone()]);
@@ -248,14 +231,6 @@ impl Games {
             self.records.push(Change::Game(stored(game)));
         }
         let is_kept = game.class.is_none();
-        let result = game.tournament.filter(|_| counts).map(|tournament| TournamentResult {
-            tournament: tournament.id,
-            players: ids,
-            winner,
-            berserked: game.berserked,
-            plies,
-            is_no_show: status == Status::NoStart,
-        });
         match &mut self.untold {
             Some(untold) if is_kept => untold.push(id),
             // The tournament of the class has written it.
@@ -268,7 +243,6 @@ impl Games {
             self.tell_end(oldest, accounts, now);
             self.map.remove(&oldest);
         }
-        result
     }
 
     /// Tells the players and spectators of a game that it is over.
@@ -373,7 +347,7 @@ fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
         seconds_left: game.referee.clock.left(color, now),
         winner,
         rating_diff: rating_diffs.map(|diffs| diffs[color]),
-        tournament_id: game.tournament.map(|tournament| tournament.id),
+        tournament_id: None,
         compat: Some(Compat { bot: true, board: terms.time.speed() >= Speed::Rapid }),
     }
 }

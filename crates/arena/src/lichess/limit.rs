@@ -12,8 +12,6 @@ use super::config::Limits;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// Tournaments joined in ten minutes.
-const JOINS: u32 = 30;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Limited {
@@ -23,7 +21,6 @@ pub(super) enum Limited {
     DailyChallenge,
     Move,
     BotGame,
-    Join,
 }
 
 /// The times of the requests in each window. Exact, and with a look ahead that takes nothing: the daily limit of bot
@@ -48,7 +45,6 @@ impl RateLimits {
             Limited::DailyChallenge => (limits.challenges_a_day, DAY),
             Limited::Move => (limits.moves, MINUTE),
             Limited::BotGame => (limits.bot_games_a_day, DAY),
-            Limited::Join => (JOINS, 10 * MINUTE),
         };
         (most as usize, window)
     }

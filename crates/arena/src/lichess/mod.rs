@@ -48,9 +48,7 @@ mod saved;
 mod server;
 mod storage;
 mod streams;
-mod teams;
 mod terms;
-mod tournaments;
 
 pub(crate) use config::Config;
 

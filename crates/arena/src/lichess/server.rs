@@ -9,8 +9,8 @@ use zeitnot_rules::ByColor;
 use zeitnot_wire::{
     Message,
     lichess::{
-        Challenge, ChallengeId, ChallengeStatus, ChallengeUser, DeclineReason, Event, GameId, JoinTeam,
-        JoinTournament, NewChallenge, Scope, Status, Token, TournamentId, UserId, Variant,
+        Challenge, ChallengeId, ChallengeStatus, ChallengeUser, DeclineReason, Event, GameId, NewChallenge,
+        Scope, Status, Token, UserId, Variant,
     },
 };
 
@@ -20,16 +20,14 @@ use super::{
     callers::CallerKey,
     challenges::{Challenges, Pending, gone},
     class::Class,
-    config::{AccountConfig, Config, TournamentConfig},
+    config::{AccountConfig, Config},
     game::GameAction,
     games::{Games, player},
     limit::{Limited, RateLimits},
     saved::{Restored, changes},
     storage::Batch,
     streams::{Lines, StreamKind},
-    teams::Teams,
     terms::{Terms, draw_color},
-    tournaments::Tournaments,
 };
 use crate::{
     live::Feed,
@@ -54,35 +52,24 @@ pub(super) struct LichessServer {
     pub(super) accounts: Accounts,
     pub(super) challenges: Challenges,
     pub(super) games: Games,
-    pub(super) tournaments: Tournaments,
-    pub(super) teams: Teams,
     pub(super) class: Class,
 }
 
 impl LichessServer {
     pub(super) fn new(
-        mut config: Config,
+        config: Config,
         accounts: Accounts,
         restored: Option<Restored>,
         live: Feed,
     ) -> LichessServer {
-        let tournaments = std::mem::take(&mut config.tournament);
         let mut server = LichessServer {
             limits: RateLimits::new(config.limits),
             accounts,
             challenges: Challenges::default(),
             games: Games::new(&config, live, restored.is_some()),
-            tournaments: Tournaments::default(),
-            teams: Teams::new(&config.team),
             class: Class::default(),
             config,
         };
-        for tournament in tournaments {
-            let name = tournament.name.clone();
-            if server.open_tournament(tournament).is_err() {
-                tracing::warn!("Lichess: there are too many tournaments for {name}");
-            }
-        }
         if let Some(mut restored) = restored {
             let now = Instant::now();
             std::mem::take(&mut restored.accounts)
@@ -109,7 +96,6 @@ impl LichessServer {
 
     pub(super) fn sweep(&mut self, now: Instant) {
         self.challenges.expire(&self.accounts, now);
-        self.tournaments.pair(&mut self.games, &self.accounts, now);
         for id in self.games.tick(now) {
             self.conclude(id, now);
         }
@@ -117,9 +103,7 @@ impl LichessServer {
     }
 
     fn conclude(&mut self, id: GameId, now: Instant) {
-        if let Some(result) = self.games.conclude(id, &mut self.accounts, now) {
-            self.tournaments.record(&result);
-        }
+        self.games.conclude(id, &mut self.accounts, now);
     }
 
     /// The account of the caller, if its token has one of the scopes; an empty list asks for any token.
@@ -420,27 +404,6 @@ impl LichessServer {
         game.finish(Status::Aborted, None, at);
         self.conclude(id, at);
         Ok(Answer::done())
-    }
-
-    pub(super) fn open_tournament(&mut self, config: TournamentConfig) -> Outcome {
-        let id = self.free_id().into();
-        self.tournaments.open(config, id, &self.teams, &self.accounts)
-    }
-
-    pub(super) fn join_tournament(
-        &mut self,
-        who: &UserId,
-        id: TournamentId,
-        form: &JoinTournament,
-        at: Instant,
-    ) -> Outcome {
-        self.limit(who, Limited::Join, 1, at)?;
-        self.tournaments.join(who, id, form, &self.teams, &self.accounts)
-    }
-
-    pub(super) fn join_team(&mut self, who: &UserId, id: &str, form: &JoinTeam, at: Instant) -> Outcome {
-        self.limit(who, Limited::Join, 1, at)?;
-        self.teams.join(who, id, form)
     }
 }
 

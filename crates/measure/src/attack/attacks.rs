@@ -29,7 +29,7 @@ pub(super) enum Attack {
     Users,
     /// Many connections with pipelined requests
     Pipelines,
-    /// Exports, lists of bots and tournaments
+    /// Exports and lists of bots
     Lookups,
     /// Connections that say nothing
     Silent,
@@ -85,7 +85,7 @@ impl Attack {
             Attack::Users => flood(8, post("/api/users", "", &pupils())),
             Attack::Pipelines => flood(PIPELINES, post("/api/users", "", &pupils()).repeat(16)),
             Attack::Lookups => {
-                for path in ["/api/games/user/alice", "/api/bot/online?nb=512", "/api/tournament"] {
+                for path in ["/api/games/user/alice", "/api/bot/online?nb=512"] {
                     flood(8, get(path, "").repeat(16));
                 }
             }

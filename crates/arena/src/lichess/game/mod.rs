@@ -11,9 +11,7 @@ use time::OffsetDateTime;
 use tokio::{sync::oneshot, time::Instant};
 use zeitnot_referee::{Adjudication, Cause, Ending, Expiry, OfferChange, Referee, RefereeRules, Untimed};
 use zeitnot_rules::{ByColor, Color, DynGame, GameResult, MoveText, Reason};
-use zeitnot_wire::lichess::{
-    Chat, ChatLine, GameId, GameMessage, Room, Source, Status, TimeControl, Title, TournamentId, UserId,
-};
+use zeitnot_wire::lichess::{Chat, ChatLine, GameId, GameMessage, Room, Status, TimeControl, Title, UserId};
 
 use super::{accounts::unix_now, terms::Terms};
 use crate::{
@@ -64,7 +62,6 @@ pub(super) enum GameAction {
     Chat(Chat),
     ClaimVictory,
     ClaimDraw,
-    Berserk,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,12 +79,6 @@ impl End {
             (_, None) => Some(GameResult::Draw),
         }
     }
-}
-
-#[derive(Copy, Clone, Debug)]
-pub(super) struct TournamentGame {
-    pub(super) id: TournamentId,
-    pub(super) has_berserk: bool,
 }
 
 #[derive(Debug)]
@@ -109,8 +100,6 @@ pub(super) struct Game {
     /// After a restart: until when the clocks wait for players to return.
     returning: Option<Instant>,
     pub(super) class: Option<ClassGame>,
-    pub(super) tournament: Option<TournamentGame>,
-    pub(super) berserked: ByColor<bool>,
     timeouts: GameTimeouts,
     presence: Presence,
     live: LiveGame,
@@ -143,8 +132,6 @@ impl Game {
             rating_diffs: None,
             returning: None,
             class: None,
-            tournament: None,
-            berserked: ByColor::both(false),
             timeouts,
             presence: Presence::new(now),
             live: LiveGame::default(),
@@ -166,7 +153,7 @@ impl Game {
             id: self.id.to_string(),
             source: live::view::Source::Lichess,
             kind: board.kind(),
-            tournament: self.tournament.map(|tournament| tournament.id.to_string()),
+            tournament: None,
             number: None,
             players: ByColor([&self.players[Color::White], &self.players[Color::Black]].map(person)),
             time_control: self.terms.time.clock(),
@@ -247,7 +234,6 @@ impl Game {
             GameAction::Chat(chat) => self.say(color, chat),
             GameAction::Move { text, offers_draw } => return self.play(color, &text, offers_draw, now),
             _ if self.is_over() => return refuse("This game is already over"),
-            GameAction::Berserk => return self.berserk(color, now),
             GameAction::Draw(agrees) => self.draw(color, agrees, now),
             GameAction::Takeback(agrees) => self.takeback(color, agrees, now),
             GameAction::Resign if !self.can_abort() => self.finish(Status::Resign, Some(!color), now),
@@ -263,7 +249,7 @@ impl Game {
     }
 
     pub(super) fn can_abort(&self) -> bool {
-        self.class.is_none() && self.tournament.is_none() && self.referee.can_abort()
+        self.class.is_none() && self.referee.can_abort()
     }
 
     fn play(&mut self, color: Color, text: &str, offers_draw: bool, now: Instant) -> Result<(), String> {
@@ -329,18 +315,6 @@ impl Game {
             OfferChange::Withdrawn => "Takeback cancelled",
         });
         self.tell_state(now);
-    }
-
-    /// Gives up half the time and the increment, for a point more.
-    fn berserk(&mut self, color: Color, now: Instant) -> Result<(), String> {
-        let is_possible = self.tournament.is_some_and(|tournament| tournament.has_berserk);
-        if !is_possible || self.has_moved(color) || self.berserked[color] {
-            return refuse("This game is not berserkable");
-        }
-        self.referee.clock.berserk(color);
-        self.berserked[color] = true;
-        self.tell_state(now);
-        Ok(())
     }
 
     fn say(&mut self, color: Color, Chat { room, text }: Chat) {
@@ -454,8 +428,7 @@ fn name(color: Color) -> &'static str {
 }
 
 fn rules(terms: &Terms, timeouts: GameTimeouts) -> RefereeRules {
-    let expiry = if terms.source == Source::Arena { Expiry::Loss } else { Expiry::Abort };
-    let untimed = Untimed { plies: BEGUN, limit: timeouts.first_move, expiry };
+    let untimed = Untimed { plies: BEGUN, limit: timeouts.first_move, expiry: Expiry::Abort };
     RefereeRules {
         flag_needs_winner: true,
         untimed: terms.time.clock().map(|_| untimed),
@@ -472,8 +445,7 @@ fn status(cause: Cause, winner: Option<Color>) -> Status {
         (Cause::Rules(_), Some(_)) => Status::Mate,
         (Cause::Rules(Reason::Stalemate), None) => Status::Stalemate,
         (Cause::OutOfTime, _) => Status::OutOfTime,
-        (Cause::NoMove, Some(_)) => Status::NoStart,
-        (Cause::NoMove, None) => Status::Aborted,
+        (Cause::NoMove, _) => Status::Aborted,
         _ => Status::Draw,
     }
 }

@@ -30,7 +30,7 @@ impl Game {
             white,
             black,
             initial_fen: self.terms.fen.clone().unwrap_or_else(|| "startpos".into()),
-            tournament_id: self.tournament.map(|tournament| tournament.id),
+            tournament_id: None,
             state: self.state(now),
         }
     }
