@@ -97,14 +97,6 @@ impl Clock {
     pub fn set(&mut self, left: ByColor<Duration>) {
         (self.left, self.running) = (left, None);
     }
-
-    /// Takes half of a side's time and all of its increment.
-    pub fn berserk(&mut self, color: Color) {
-        self.left[color] /= 2;
-        if let Allowance::Game(time_control) = &mut self.allowances[color] {
-            time_control.increment = Duration::ZERO;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -195,7 +187,7 @@ mod tests {
         #[test]
         fn arithmetic_saturates_and_only_the_running_clock_falls(
             allowances in [allowance(), allowance()], margin in duration(), given in duration(),
-            steps in prop::collection::vec((0..5u8, any::<bool>(), 0..1u64 << 40), 0..40),
+            steps in prop::collection::vec((0..4u8, any::<bool>(), 0..1u64 << 40), 0..40),
         ) {
             let mut clock = Clock::new(ByColor(allowances), margin);
             let mut now = Instant::now();
@@ -213,7 +205,6 @@ mod tests {
                     0 => clock.start(color, now),
                     1 => clock.press(now),
                     2 => clock.stop(now),
-                    3 => clock.berserk(color),
                     _ => clock.set(ByColor([given, margin])),
                 }
                 let _ = clock.flag();
