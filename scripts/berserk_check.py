@@ -172,12 +172,12 @@ def challenges(a, b):
     event = a.events.expect("challengeDeclined")["challenge"]
     assert event["declineReasonKey"] == "toofast" and event["declineReason"], event
     refused(lambda: b.challenges.accept(made["id"]), 404)
-    made = a.challenges.create(b.id, rated=False, days=2)
-    assert made["timeControl"] == {"type": "correspondence", "daysPerTurn": 2}, made
+    made = a.challenges.create(b.id, rated=False, clock_limit=60, clock_increment=0)
     a.challenges.cancel(made["id"])
     b.events.expect("challengeCanceled", lambda event: event["challenge"]["id"] == made["id"])
     refused(lambda: a.challenges.create("nobody-at-all", rated=False, clock_limit=60, clock_increment=0), 400, 404)
     refused(lambda: a.challenges.create(b.id, rated=False, clock_limit=7, clock_increment=0), 400)
+    refused(lambda: a.challenges.create(b.id, rated=False, days=2), 400)
     assert a.challenges.get_mine() == {"in": [], "out": []}
 
 
@@ -300,16 +300,6 @@ def chess960(a, b):
     finished((a, b), game, "resign")
 
 
-def correspondence(a, b):
-    game = start(a, b, clock_limit=None, clock_increment=None, days=3)
-    full = a.watch(game).expect("gameFull")
-    assert full["speed"] == "correspondence" and full["daysPerTurn"] == 3 and not full.get("clock"), full
-    ongoing = a.games.get_ongoing(count=1)[0]
-    assert ongoing["speed"] == "correspondence" and ongoing["secondsLeft"] > 200_000, ongoing
-    a.bots.resign_game(game)
-    finished((a, b), game, "aborted")
-
-
 def streams(a, b):
     """A second event stream ends the first, and is told what runs."""
     game = start(a, b)
@@ -323,7 +313,7 @@ def streams(a, b):
 
 
 CHECKS = [accounts, users, online_bots, challenges, a_game_to_the_mate, draws, takebacks, aborts]
-CHECKS += [exports, chess960, correspondence, streams]
+CHECKS += [exports, chess960, streams]
 
 
 def main():

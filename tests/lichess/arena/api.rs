@@ -291,8 +291,7 @@ async fn challenges_are_declined_canceled_and_expire() {
     let canceled = his.expect("challengeCanceled").await;
     let id = canceled["challenge"]["id"].as_str().unwrap();
     assert_eq!(bob.refused(&format!("/api/challenge/{id}/accept"), "").await.0, 404);
-    let (_, challenge) = alice.post("/api/challenge/bob", "days=2").await;
-    assert_eq!(challenge["timeControl"], json!({"type": "correspondence", "daysPerTurn": 2}));
+    let challenge = alice.challenge("bob", BLITZ).await;
     alice.ok(&format!("/api/challenge/{}/cancel", challenge["id"].as_str().unwrap())).await;
     his.expect("challengeCanceled").await;
 
@@ -304,6 +303,8 @@ async fn challenges_are_declined_canceled_and_expire() {
         ("bob", "variant=brandNew&clock.limit=60", 400),
         ("bob", "clock.limit=60&rules=noAbort", 400),
         ("bob", "clock.limit=many", 400),
+        ("bob", "days=2", 400),
+        ("bob", "", 400),
         ("bob", "{", 400),
     ] {
         assert_eq!(alice.refused(&format!("/api/challenge/{whom}"), form).await.0, status, "{form}");
@@ -312,7 +313,7 @@ async fn challenges_are_declined_canceled_and_expire() {
 }
 
 #[test]
-async fn games_begin_from_other_positions_and_with_other_clocks() {
+async fn games_begin_from_other_positions() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
     let id = lichess.game(&format!("variant=chess960&{BLITZ}&fen=4k3/8/8/8/8/8/8/1R2K2R+w+KQ+-+0+1")).await;
@@ -328,13 +329,9 @@ async fn games_begin_from_other_positions_and_with_other_clocks() {
     let id = lichess.game(&format!("variant=chess960&{BLITZ}")).await;
     let fen = alice.watch(&id).await.next().await.unwrap()["initialFen"].clone();
     assert!(fen.as_str().unwrap().ends_with(" w KQkq - 0 1"), "{fen}");
-    let id = lichess.game("days=1").await;
-    let full = alice.watch(&id).await.next().await.unwrap();
-    has(&full, json!({"daysPerTurn": 1, "state": {"wtime": 86_400_000}, "clock": null}));
-    lichess.game("").await;
 
     let playing = alice.playing().await;
-    assert_eq!((playing.len(), &playing[0]["isMyTurn"]), (5, &json!(true)));
+    assert_eq!((playing.len(), &playing[0]["isMyTurn"]), (3, &json!(true)));
     assert_eq!(alice.get("/api/account/playing?nb=2").await.1["nowPlaying"].as_array().unwrap().len(), 2);
     let (_, statuses) = alice.get("/api/users/status?ids=alice,dave,eve").await;
     assert_eq!((statuses.as_array().unwrap().len(), &statuses[0]["playing"]), (2, &json!(true)));

@@ -40,7 +40,7 @@ fn free_port() -> SocketAddr {
 fn table(address: SocketAddr, folder: &Path) -> String {
     let folder = folder.display();
     format!(
-        "games = '{folder}/games'\n[lichess]\nlisten = '{address}'\nadmin_token = 'admin'\n\
+        "games = '{folder}/games'\n[lichess]\nlisten = '{address}'\nadmin_token = 'admin'\nchallenge_life = '1h'\n\
          account = [{{ name = 'Alice', token = 'lip_alice' }}, {{ name = 'Bob', token = 'lip_bob' }}]\n"
     )
 }
@@ -131,7 +131,7 @@ async fn restart_amid_games(is_inside: bool) {
     }
     // A challenge that stays open: carol has no client.
     let (_, made) = Bot::new(address, "admin").post("/api/zeitnot/account", "name=Carol").await;
-    let waiting = alice.challenge("carol", "days=3").await;
+    let waiting = alice.challenge("carol", "clock.limit=60&clock.increment=1").await;
 
     until("the games get going", async || moved(&alice).await == GAMES).await;
     let before = join_all(games.iter().map(|game| moves(&alice, game))).await;

@@ -1,6 +1,6 @@
 //! Pending challenges, and those that were answered lately.
 
-use std::{collections::VecDeque, time::Duration};
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -185,10 +185,6 @@ impl Pending {
             Some(Color::Black) => [&self.to, &self.from],
             _ => [&self.from, &self.to],
         }
-    }
-
-    pub(super) fn expiry(terms: &Terms, lifetime: Duration, now: Instant) -> Option<Instant> {
-        terms.time.clock().map(|_| now + lifetime)
     }
 }
 

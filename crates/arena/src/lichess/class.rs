@@ -4,7 +4,7 @@
 use tokio::{sync::mpsc, time::Instant};
 use zeitnot_referee::Cause;
 use zeitnot_rules::{ByColor, Color, Game as _, GameResult, Reason, TimeControl as Clocks, chess::Chess};
-use zeitnot_wire::lichess::{GameId, Source, Status, TimeControl, UserId, VariantKey};
+use zeitnot_wire::lichess::{GameId, Source, Status, UserId, VariantKey};
 
 use super::{
     accounts::Accounts,
@@ -178,7 +178,7 @@ impl Class {
         let terms = Terms {
             variant: if is_usual { VariantKey::Standard } else { VariantKey::FromPosition },
             rated: false,
-            time: TimeControl::Clock(pairing.time),
+            time: pairing.time,
             fen: (!is_usual).then(|| view.fen.clone()),
             source: Source::Api,
         };

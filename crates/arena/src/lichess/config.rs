@@ -28,7 +28,7 @@ pub struct Config {
     /// Interval of keep-alive lines on game streams.
     #[serde(default = "seconds::<7>", with = "humantime_serde")]
     pub game_keep_alive: Duration,
-    /// Lifetime of a challenge with clocks that is not kept alive.
+    /// Lifetime of a challenge that is not kept alive.
     #[serde(default = "seconds::<20>", with = "humantime_serde")]
     pub challenge_life: Duration,
     /// Time for each player's first move.

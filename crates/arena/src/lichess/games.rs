@@ -95,11 +95,9 @@ impl Games {
 
     pub(super) fn activity(&self, accounts: &Accounts, who: &UserId) -> Activity {
         let meta = |game: &Game| {
-            let mut meta = json!({ "id": game.id, "variant": game.terms.variant });
-            if let Some(clock) = game.terms.time.clock() {
-                meta["clock"] = json!(format!("{}+{}", clock.initial.as_secs(), clock.increment.as_secs()));
-            }
-            (game.id, meta)
+            let clock = game.terms.time;
+            let clock = format!("{}+{}", clock.initial.as_secs(), clock.increment.as_secs());
+            (game.id, json!({ "id": game.id, "variant": game.terms.variant, "clock": clock }))
         };
         Activity {
             is_online: self.is_online(accounts, who),
@@ -331,7 +329,7 @@ fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
         source: Some(terms.source.clone()),
         status,
         variant: terms.variant.clone().into(),
-        speed: Some(terms.time.speed()),
+        speed: Some(terms.speed()),
         perf: Some(terms.perf()),
         rating: game.players[color].rating,
         rated: terms.rated,
@@ -348,7 +346,7 @@ fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
         winner,
         rating_diff: rating_diffs.map(|diffs| diffs[color]),
         tournament_id: None,
-        compat: Some(Compat { bot: true, board: terms.time.speed() >= Speed::Rapid }),
+        compat: Some(Compat { bot: true, board: terms.speed() >= Speed::Rapid }),
     }
 }
 

@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use zeitnot_referee::Ply;
 use zeitnot_rules::{ByColor, Color, GameResult};
 use zeitnot_wire::{
-    lichess::{PerfKey, Status, TimeControl, UserId, Variant},
+    lichess::{PerfKey, Status, UserId, Variant},
     pgn::{self, Pgn},
 };
 
@@ -92,24 +92,17 @@ fn as_json(game: &Game, style: &RecordStyle, site: SocketAddr) -> Value {
     let terms = &game.terms;
     let date = |at: Duration| json!(u64::try_from(at.as_millis()).unwrap_or_default());
     let player = |color: Color| player(&game.players[color], game.rating_diffs.map(|diffs| diffs[color]));
-    let clock = terms.time.clock().map(|clock| {
-        let (initial, increment) = (clock.initial.as_secs(), clock.increment.as_secs());
-        json!({ "initial": initial, "increment": increment, "totalTime": initial.saturating_add(increment.saturating_mul(40)) })
-    });
-    let days = match terms.time {
-        TimeControl::Correspondence { days } => Some(days),
-        _ => None,
-    };
+    let (initial, increment) = (terms.time.initial.as_secs(), terms.time.increment.as_secs());
+    let total = initial.saturating_add(increment.saturating_mul(40));
     let plies = shown_plies(game);
     let moves = || plies.iter().map(|ply| ply.san.as_str()).collect::<Vec<_>>().join(" ");
     let clocks =
         || -> Vec<u128> { plies.iter().filter_map(|ply| Some(ply.left?.as_millis() / 10)).collect() };
-    let has_clocks = style.clocks && terms.time != TimeControl::Unlimited;
     without_nulls(json!({
         "id": game.id,
         "rated": terms.rated,
         "variant": terms.variant,
-        "speed": terms.time.speed(),
+        "speed": terms.speed(),
         "perf": terms.perf(),
         "createdAt": date(game.created),
         "lastMoveAt": date(game.last_move),
@@ -118,10 +111,9 @@ fn as_json(game: &Game, style: &RecordStyle, site: SocketAddr) -> Value {
         "players": { "white": player(Color::White), "black": player(Color::Black) },
         "initialFen": terms.fen,
         "winner": game.winner(),
-        "clock": clock,
-        "daysPerTurn": days,
+        "clock": { "initial": initial, "increment": increment, "totalTime": total },
         "moves": style.moves.then(moves),
-        "clocks": has_clocks.then(clocks),
+        "clocks": style.clocks.then(clocks),
         "lastFen": (style.last_fen && game.is_over()).then(|| game.board().now()),
         "pgn": style.pgn_in_json.then(|| as_pgn(game, style, site)),
     }))
@@ -160,7 +152,7 @@ pub(super) fn stored(game: &Game) -> GameState {
         round: None,
         opening: None,
         names: ByColor(game.players.0.each_ref().map(|player| player.name.clone())),
-        time_control: game.terms.time.clock().map(|clock| clock.to_string()),
+        time_control: Some(game.terms.time.to_string()),
         start: board.own_start(),
         repeats: None,
         began: OffsetDateTime::UNIX_EPOCH + game.created,
@@ -187,7 +179,7 @@ fn result(game: &Game) -> &'static str {
 
 fn tags(game: &Game, site: SocketAddr) -> Vec<(&'static str, String)> {
     let created = OffsetDateTime::UNIX_EPOCH + game.created;
-    let (date, time) = (pgn::date(created), pgn::time(created));
+    let (date, time) = (pgn::date(created), game.terms.time);
     let rated = if game.terms.rated { "Rated" } else { "Casual" };
     let [white, black] = &game.players.0;
     let rating = |player: &Player| player.rating.map_or_else(|| "?".to_owned(), |rating| rating.to_string());
@@ -201,11 +193,11 @@ fn tags(game: &Game, site: SocketAddr) -> Vec<(&'static str, String)> {
         ("Result", result(game).to_owned()),
         ("GameId", game.id.to_string()),
         ("UTCDate", date),
-        ("UTCTime", time),
+        ("UTCTime", pgn::time(created)),
         ("WhiteElo", rating(white)),
         ("BlackElo", rating(black)),
         ("Variant", Variant::from(game.terms.variant.clone()).name),
-        ("TimeControl", time_control(&game.terms.time)),
+        ("TimeControl", format!("{}+{}", time.initial.as_secs(), time.increment.as_secs())),
         ("Termination", termination(&game.status()).to_owned()),
     ];
     if let Some(ByColor([white, black])) = game.rating_diffs {
@@ -214,14 +206,6 @@ fn tags(game: &Game, site: SocketAddr) -> Vec<(&'static str, String)> {
     let title = |tag, player: &Player| player.title.as_ref().map(|title| (tag, title.as_str().to_owned()));
     tags.extend([title("WhiteTitle", white), title("BlackTitle", black)].into_iter().flatten());
     tags
-}
-
-fn time_control(time: &TimeControl) -> String {
-    match time {
-        TimeControl::Clock(clock) => format!("{}+{}", clock.initial.as_secs(), clock.increment.as_secs()),
-        TimeControl::Correspondence { days } => format!("1/{}", u64::from(*days) * 86_400),
-        _ => "-".to_owned(),
-    }
 }
 
 fn termination(status: &Status) -> &'static str {

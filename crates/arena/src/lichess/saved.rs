@@ -52,9 +52,14 @@ impl Restored {
         let text = row.value.as_deref().unwrap_or_default();
         match row.kind {
             LichessKind::Account => self.accounts.push(parse(text)?),
-            LichessKind::Challenge => self.challenges.push(parse(text)?),
+            // Earlier versions had challenges and games without a clock: their rows are left as they are.
+            LichessKind::Challenge => {
+                let pending: Pending = parse(text)?;
+                self.challenges.extend(Some(pending).filter(|pending| pending.terms.has_clock()));
+            }
             LichessKind::Game => {
-                self.games.push((row.id.parse().map_err(|_| "a bad id")?, parse(text)?));
+                let (id, game): (_, SavedGame) = (row.id.parse().map_err(|_| "a bad id")?, parse(text)?);
+                self.games.extend(Some((id, game)).filter(|(_, game)| game.terms.has_clock()));
             }
             // It belongs to the file of games.
             LichessKind::Record => {}
@@ -70,7 +75,7 @@ impl Restored {
                 tracing::warn!("Lichess: the saved challenge {id} cannot be played any more");
                 continue;
             }
-            pending.expires = Pending::expiry(&pending.terms, lifetime, now);
+            pending.expires = Some(now + lifetime);
             map.insert(id, pending);
         }
         map
@@ -200,7 +205,7 @@ fn restore(id: GameId, saved: SavedGame, timeouts: GameTimeouts, now: Instant) -
 
 #[cfg(test)]
 mod tests {
-    use zeitnot_wire::lichess::{Source, TimeControl, VariantKey};
+    use zeitnot_wire::lichess::{Source, VariantKey};
 
     use crate::{database::MAX_WAIT, live::Feed};
 
@@ -219,7 +224,7 @@ mod tests {
         let mut terms = Terms {
             variant: VariantKey::Standard,
             rated: false,
-            time: TimeControl::Clock(clock),
+            time: clock,
             fen: None,
             source: Source::Friend,
         };
@@ -232,7 +237,7 @@ mod tests {
             is_guest: false,
         };
         let board = terms.begin().unwrap();
-        terms.time = TimeControl::Clock(zeitnot_rules::TimeControl { increment, ..clock });
+        terms.time.increment = increment;
         let players = ByColor(["alice", "bob"].map(player));
         Game::new(id.parse().unwrap(), terms, board, players, timeouts, Instant::now())
     }
@@ -252,7 +257,11 @@ mod tests {
         let now = Instant::now();
         let saved = |increment| serde_json::to_string(&save(&game(increment), now)).unwrap();
         let row = |kind, id: &str, value: String| LichessRow { kind, id: id.to_owned(), value: Some(value) };
+        let mut without_clock: serde_json::Value = serde_json::from_str(&saved(Duration::ZERO)).unwrap();
+        without_clock["terms"]["time"] =
+            serde_json::json!([{ "type": "correspondence", "daysPerTurn": 3 }, null]);
         let rows = vec![
+            row(LichessKind::Game, "eeeeeeee", without_clock.to_string()),
             row(LichessKind::Game, "aaaaaaaa", saved(Duration::from_secs(2))),
             row(LichessKind::Game, "bbbbbbbb", saved(Duration::from_secs(i64::MAX as u64))),
             row(LichessKind::Game, "cccccccc", "{".to_owned()),

@@ -10,7 +10,7 @@ use zeitnot_wire::{
     Message,
     lichess::{
         Challenge, ChallengeId, ChallengeStatus, ChallengeUser, DeclineReason, Event, GameId, NewChallenge,
-        Scope, Status, Token, UserId, Variant,
+        Scope, Status, TimeControl, Token, UserId, Variant,
     },
 };
 
@@ -305,7 +305,7 @@ impl LichessServer {
         }
         let cost = if them.is_bot() { 1 } else { PERSON_COST };
         if them.is_bot() || self.accounts.is_bot(who) {
-            clocks.check_for_bots(&terms.time)?;
+            clocks.check_for_bots(terms.speed())?;
         }
         self.challenges.check_room(who)?;
         for limited in [Limited::DailyChallenge, Limited::Challenge] {
@@ -313,7 +313,7 @@ impl LichessServer {
         }
         self.check_bot_games(who, whom, at)?;
         let challenge = self.describe(who, whom, form, &terms);
-        let expires = Pending::expiry(&terms, self.config.challenge_life, at);
+        let expires = Some(at + self.config.challenge_life);
         let waits = form.keep_alive_stream;
         let pending =
             Pending { challenge, from: who.clone(), to: whom.clone(), terms, expires, waiting: None };
@@ -343,8 +343,8 @@ impl LichessServer {
             dest_user: party(whom),
             variant: Variant::from(terms.variant.clone()),
             rated: terms.rated,
-            speed: Some(terms.time.speed()),
-            time_control: terms.time.clone(),
+            speed: Some(terms.speed()),
+            time_control: TimeControl::Clock(terms.time),
             color: Some(form.color.clone()),
             final_color: Some(draw_color(&form.color)),
             perf: Some(terms.perf_name()),

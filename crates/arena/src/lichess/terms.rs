@@ -13,14 +13,13 @@ use zeitnot_referee::Allowance;
 
 /// Upper bound of both parts of any clock, also in a saved state: what a class tournament can have.
 pub(super) const MAX_CLOCK: Duration = Duration::from_secs(7 * 24 * 3600);
-const DAY: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Terms {
     pub(super) variant: VariantKey,
     pub(super) rated: bool,
     #[serde(with = "exact")]
-    pub(super) time: TimeControl,
+    pub(super) time: rules::TimeControl,
     /// Starting position, unless it is the usual one.
     pub(super) fen: Option<String>,
     pub(super) source: Source,
@@ -46,41 +45,30 @@ pub(super) struct ClockRules {
 }
 
 impl ClockRules {
-    fn check(self, time: &TimeControl) -> Result<(), Refusal> {
-        match time {
-            TimeControl::Clock(clock) if clock.initial > self.max_limit => {
-                Err(Refusal::field("clock.limit", "Invalid clock limit"))
-            }
-            TimeControl::Clock(clock) if clock.increment > self.max_increment => {
-                Err(Refusal::field("clock.increment", "Invalid clock increment"))
-            }
-            TimeControl::Clock(clock) if self.policy == ClockPolicy::Any && !clock.initial.is_zero() => {
-                Ok(())
-            }
-            TimeControl::Clock(clock) => {
-                let (limit, increment) = (clock.initial.as_secs_f64(), clock.increment.as_secs_f64());
-                let is_whole = limit.fract() == 0.0 && increment.fract() == 0.0;
-                let is_short = matches!(clock.initial.as_secs(), 0 | 15 | 30 | 45 | 90);
-                if !is_whole || !is_short && (limit % 60.0 != 0.0 || limit > 10_800.0) {
-                    Err(Refusal::field("clock.limit", "Invalid clock limit"))
-                } else if increment > 60.0 || limit + increment == 0.0 {
-                    Err(Refusal::field("clock.increment", "Invalid clock increment"))
-                } else {
-                    Ok(())
-                }
-            }
-            TimeControl::Correspondence { days: 1 | 2 | 3 | 5 | 7 | 10 | 14 } | TimeControl::Unlimited => {
-                Ok(())
-            }
-            TimeControl::Correspondence { .. } | TimeControl::Other(_) => {
-                Err(Refusal::field("days", "Invalid number of days"))
-            }
+    /// Returns the clock that a challenge asks for, if it is allowed.
+    fn check(self, time: &TimeControl) -> Result<rules::TimeControl, Refusal> {
+        let clock = time.clock().ok_or_else(|| {
+            Refusal::field("clock.limit", "A clock is required: there are no correspondence games here")
+        })?;
+        let (limit, increment) = (clock.initial.as_secs_f64(), clock.increment.as_secs_f64());
+        let is_whole = limit.fract() == 0.0 && increment.fract() == 0.0;
+        let is_short = matches!(clock.initial.as_secs(), 0 | 15 | 30 | 45 | 90);
+        let is_usual = is_whole && (is_short || limit % 60.0 == 0.0 && limit <= 10_800.0);
+        let is_any = self.policy == ClockPolicy::Any && !clock.initial.is_zero();
+        if clock.initial > self.max_limit || !is_any && !is_usual {
+            Err(Refusal::field("clock.limit", "Invalid clock limit"))
+        } else if clock.increment > self.max_increment
+            || !is_any && (increment > 60.0 || limit + increment == 0.0)
+        {
+            Err(Refusal::field("clock.increment", "Invalid clock increment"))
+        } else {
+            Ok(clock)
         }
     }
 
-    /// Checks whether bots may play with this time control.
-    pub(super) fn check_for_bots(self, time: &TimeControl) -> Result<(), Refusal> {
-        match self.policy == ClockPolicy::Lichess && time.speed() == Speed::UltraBullet {
+    /// Checks whether bots may play at this speed.
+    pub(super) fn check_for_bots(self, speed: Speed) -> Result<(), Refusal> {
+        match self.policy == ClockPolicy::Lichess && speed == Speed::UltraBullet {
             true => Err(Refusal::bad("Game incompatible with a BOT account")),
             false => Ok(()),
         }
@@ -90,7 +78,7 @@ impl ClockRules {
 impl Terms {
     /// Reads the terms of a challenge.
     pub(super) fn read(form: &NewChallenge, clocks: ClockRules) -> Result<Terms, Refusal> {
-        clocks.check(&form.time)?;
+        let time = clocks.check(&form.time)?;
         let (variant, fen) = match (&form.variant, form.fen.clone()) {
             (VariantKey::Standard | VariantKey::FromPosition, Some(fen)) => {
                 (VariantKey::FromPosition, Some(fen))
@@ -100,11 +88,10 @@ impl Terms {
             (VariantKey::Other(_), _) => return Err(Refusal::field("variant", "Invalid variant")),
             (variant, fen) => (variant.clone(), fen),
         };
-        let (rated, time) = (form.rated, form.time.clone());
-        let terms = Terms { variant, rated, time, fen, source: Source::Friend };
+        let terms = Terms { variant, rated: form.rated, time, fen, source: Source::Friend };
         terms.begin()?;
         let has_own_start = terms.variant != VariantKey::Chess960 && terms.fen.is_some();
-        if rated && (has_own_start || form.time == TimeControl::Unlimited) {
+        if terms.rated && has_own_start {
             return Err(Refusal::field("rated", "Such a game can only be casual"));
         }
         Ok(terms)
@@ -112,30 +99,34 @@ impl Terms {
 
     /// The game before its first move.
     pub(super) fn begin(&self) -> Result<DynGame, Refusal> {
-        if self.time.clock().is_some_and(|clock| clock.initial.max(clock.increment) > MAX_CLOCK) {
+        if self.time.initial.max(self.time.increment) > MAX_CLOCK {
             return Err(Refusal::field("clock.limit", "Invalid clock limit"));
         }
         let begun = self.variant.begin(self.fen.as_deref()).ok().filter(|game| !game.outcome().is_over());
         begun.ok_or_else(|| Refusal::field("fen", "Invalid FEN"))
     }
 
+    pub(super) fn has_clock(&self) -> bool {
+        !self.time.initial.max(self.time.increment).is_zero()
+    }
+
+    /// The time of each side. With an increment only, it begins with three seconds or the increment, whichever is more.
     pub(super) fn allowance(&self) -> Allowance {
-        match self.time {
-            // With an increment only, it begins with three seconds or the increment, whichever is more.
-            TimeControl::Clock(time) if time.initial.is_zero() => {
-                let initial = time.increment.max(Duration::from_secs(3));
-                Allowance::Game(rules::TimeControl { initial, ..time })
-            }
-            TimeControl::Clock(time) => Allowance::Game(time),
-            TimeControl::Correspondence { days } => Allowance::Move(DAY * days),
-            TimeControl::Unlimited | TimeControl::Other(_) => Allowance::Unlimited,
+        let mut time = self.time;
+        if time.initial.is_zero() {
+            time.initial = time.increment.max(Duration::from_secs(3));
         }
+        Allowance::Game(time)
+    }
+
+    pub(super) fn speed(&self) -> Speed {
+        Speed::of(self.time)
     }
 
     /// The rating that the game counts for.
     pub(super) fn perf(&self) -> PerfKey {
         match &self.variant {
-            VariantKey::Standard | VariantKey::FromPosition => self.time.speed().as_str().into(),
+            VariantKey::Standard | VariantKey::FromPosition => self.speed().as_str().into(),
             variant => variant.as_str().into(),
         }
     }
@@ -148,7 +139,6 @@ impl Terms {
             PerfKey::Blitz => "Blitz",
             PerfKey::Rapid => "Rapid",
             PerfKey::Classical => "Classical",
-            PerfKey::Correspondence => "Correspondence",
             _ => return PerfName { name: Variant::from(self.variant.clone()).name },
         };
         PerfName { name: name.to_owned() }
@@ -168,21 +158,21 @@ pub(super) fn draw_color(wish: &ColorWish) -> Color {
     }
 }
 
-/// Time controls in full: the wire format has whole seconds only.
+/// Clocks in full, behind what earlier versions had there. Those had games without a clock, too: here both times of
+/// such a game are zero.
 mod exact {
-    use serde::{Deserializer, Serializer};
+    use serde::{Deserializer, Serializer, de::IgnoredAny};
 
-    use super::{Deserialize, Duration, Serialize, TimeControl, rules};
+    use super::{Deserialize, Duration, Serialize, rules::TimeControl};
 
     pub(super) fn serialize<S: Serializer>(time: &TimeControl, to: S) -> Result<S::Ok, S::Error> {
-        (time, time.clock().map(|clock| [clock.initial, clock.increment])).serialize(to)
+        ((), [time.initial, time.increment]).serialize(to)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<TimeControl, D::Error> {
-        let (time, clock) = <(TimeControl, Option<[Duration; 2]>)>::deserialize(from)?;
-        Ok(clock.map_or(time, |[initial, increment]| {
-            TimeControl::Clock(rules::TimeControl { initial, increment })
-        }))
+        let (_, clock) = <(IgnoredAny, Option<[Duration; 2]>)>::deserialize(from)?;
+        let [initial, increment] = clock.unwrap_or_default();
+        Ok(TimeControl { initial, increment })
     }
 }
 
@@ -216,22 +206,20 @@ mod tests {
         for (form, is_playable) in [
             ("clock.limit=180&clock.increment=2&rated=true", true),
             ("variant=chess960&clock.limit=60&clock.increment=1", true),
-            ("days=3", true),
-            ("", true),
-            ("fen=4k3/8/8/8/8/8/8/4K2R+w+K+-+0+1", true),
-            ("rated=true", false),
-            ("days=4", false),
+            ("days=3", false),
+            ("", false),
+            ("clock.limit=60&fen=4k3/8/8/8/8/8/8/4K2R+w+K+-+0+1", true),
             ("clock.limit=61&clock.increment=0", false),
             ("clock.limit=0&clock.increment=0", false),
             ("clock.limit=60&clock.increment=61", false),
-            ("variant=atomic", true),
+            ("clock.limit=60&variant=atomic", true),
             ("variant=threeCheck&clock.limit=180&clock.increment=0&rated=true", true),
-            ("variant=racingKings&fen=8/4k3/8/8/8/8/8/4K3+w+-+-+0+1", true),
+            ("clock.limit=60&variant=racingKings&fen=8/4k3/8/8/8/8/8/4K3+w+-+-+0+1", true),
             ("variant=horde&rated=true&clock.limit=60&fen=4k3/8/8/8/8/8/8/P7+w+-+-+0+1", false),
-            ("variant=horde&fen=4k3/8/8/8/8/8/8/8+w+-+-+0+1", false),
-            ("variant=brandNew", false),
-            ("variant=fromPosition", false),
-            ("fen=nonsense", false),
+            ("clock.limit=60&variant=horde&fen=4k3/8/8/8/8/8/8/8+w+-+-+0+1", false),
+            ("clock.limit=60&variant=brandNew", false),
+            ("clock.limit=60&variant=fromPosition", false),
+            ("clock.limit=60&fen=nonsense", false),
             ("rated=true&fen=4k3/8/8/8/8/8/8/4K2R+w+K+-+0+1&clock.limit=60", false),
         ] {
             let challenge = NewChallenge::from_form(form).unwrap();
@@ -240,13 +228,28 @@ mod tests {
     }
 
     #[test]
-    fn saved_terms_keep_fractions_of_a_second() {
+    fn saved_terms_keep_fractions_of_a_second_and_those_of_earlier_versions_are_read() {
         for time in ["0.5+0.05", "180+2"] {
-            let time = TimeControl::Clock(time.parse().unwrap());
-            let (variant, source) = (VariantKey::Standard, Source::Friend);
-            let terms = Terms { variant, rated: true, time: time.clone(), fen: None, source };
+            let (variant, source, time) = (VariantKey::Standard, Source::Friend, time.parse().unwrap());
+            let terms = Terms { variant, rated: true, time, fen: None, source };
             let text = serde_json::to_string(&terms).unwrap();
-            assert_eq!(serde_json::from_str::<Terms>(&text).unwrap().time, time);
+            let read: Terms = serde_json::from_str(&text).unwrap();
+            assert!(read.time == time && read.has_clock());
+        }
+        let clock = r#"[{"secs":3,"nanos":0},{"secs":0,"nanos":500000000}]"#;
+        for (time, has_clock) in [
+            (format!(r#"[{{"type":"clock","limit":3,"increment":0,"show":"0.05+0"}},{clock}]"#), true),
+            (r#"[{"type":"correspondence","daysPerTurn":3},null]"#.to_owned(), false),
+            (r#"[{"type":"unlimited"},null]"#.to_owned(), false),
+        ] {
+            let text = format!(
+                r#"{{"variant":"standard","rated":false,"time":{time},"fen":null,"source":"friend"}}"#
+            );
+            let read: Terms = serde_json::from_str(&text).unwrap();
+            assert_eq!(
+                (read.has_clock(), read.time.initial.as_secs()),
+                (has_clock, 3 * u64::from(has_clock))
+            );
         }
     }
 }

@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use tokio::{sync::oneshot, time::Instant};
 use zeitnot_referee::{Adjudication, Cause, Ending, Expiry, OfferChange, Referee, RefereeRules, Untimed};
 use zeitnot_rules::{ByColor, Color, DynGame, GameResult, MoveText, Reason};
-use zeitnot_wire::lichess::{Chat, ChatLine, GameId, GameMessage, Room, Status, TimeControl, Title, UserId};
+use zeitnot_wire::lichess::{Chat, ChatLine, GameId, GameMessage, Room, Status, Title, UserId};
 
 use super::{accounts::unix_now, terms::Terms};
 use crate::{
@@ -120,7 +120,7 @@ impl Game {
     ) -> Game {
         Game {
             id,
-            referee: Referee::new(board, ByColor::both(terms.allowance()), rules(&terms, timeouts), now),
+            referee: Referee::new(board, ByColor::both(terms.allowance()), rules(timeouts), now),
             terms,
             players,
             created: unix_now(),
@@ -156,7 +156,7 @@ impl Game {
             tournament: None,
             number: None,
             players: ByColor([&self.players[Color::White], &self.players[Color::Black]].map(person)),
-            time_control: self.terms.time.clock(),
+            time_control: Some(self.terms.time),
             start_fen: board.root(),
             is_own_start: board.own_start().is_some(),
             started: started
@@ -343,12 +343,9 @@ impl Game {
         }
     }
 
-    /// After a restart the clocks stand until the players are back, but not for ever. Correspondence goes on at once.
+    /// After a restart the clocks stand until the players are back, but not for ever.
     pub(super) fn await_players(&mut self, now: Instant) {
-        match self.terms.time {
-            TimeControl::Clock(_) => self.returning = Some(now + self.timeouts.first_move),
-            _ => self.ensure_clock(now),
-        }
+        self.returning = Some(now + self.timeouts.first_move);
     }
 
     fn resume_clock(&mut self, color: Color, now: Instant) {
@@ -358,8 +355,7 @@ impl Game {
     }
 
     fn ensure_clock(&mut self, now: Instant) {
-        let is_due = self.has_begun() || self.terms.time.clock().is_none();
-        if is_due && !self.is_over() && !self.referee.clock.is_running() {
+        if self.has_begun() && !self.is_over() && !self.referee.clock.is_running() {
             self.referee.await_move(now);
         }
     }
@@ -427,11 +423,11 @@ fn name(color: Color) -> &'static str {
     }
 }
 
-fn rules(terms: &Terms, timeouts: GameTimeouts) -> RefereeRules {
+fn rules(timeouts: GameTimeouts) -> RefereeRules {
     let untimed = Untimed { plies: BEGUN, limit: timeouts.first_move, expiry: Expiry::Abort };
     RefereeRules {
         flag_needs_winner: true,
-        untimed: terms.time.clock().map(|_| untimed),
+        untimed: Some(untimed),
         abort_before: BEGUN,
         draw_offers_from: Some(BEGUN),
         adjudication: Adjudication { max_moves: Some(MAX_MOVES), ..Adjudication::default() },

@@ -1,29 +1,20 @@
 //! Messages of a game's streams: the whole game, and its state.
 
-use std::time::Duration;
-
 use tokio::time::Instant;
 use zeitnot_rules::{Color, MoveText};
-use zeitnot_wire::lichess::{Expiration, GameFull, GameState, Player as WirePlayer, Status, TimeControl};
+use zeitnot_wire::lichess::{Expiration, GameFull, GameState, Player as WirePlayer, Status};
 
 use super::{Game, Player};
-
-/// The time shown in games without a clock.
-const NO_CLOCK: Duration = Duration::from_millis(i32::MAX as u64);
 
 impl Game {
     pub(in crate::lichess) fn full(&self, now: Instant) -> GameFull {
         let [white, black] = self.players.0.clone().map(WirePlayer::from);
-        let days_per_turn = match self.terms.time {
-            TimeControl::Correspondence { days } => Some(days),
-            _ => None,
-        };
         GameFull {
             id: self.id,
             variant: self.terms.variant.clone().into(),
-            clock: self.terms.time.clock(),
-            days_per_turn,
-            speed: Some(self.terms.time.speed()),
+            clock: Some(self.terms.time),
+            days_per_turn: None,
+            speed: Some(self.terms.speed()),
             perf: Some(self.terms.perf_name()),
             rated: self.terms.rated,
             created_at: Some(self.created),
@@ -46,19 +37,18 @@ impl Game {
     pub(in crate::lichess) fn state(&self, now: Instant) -> GameState {
         let clock = &self.referee.clock;
         let has_deadline = !self.has_begun() && !self.is_over() && self.class.is_none();
-        let deadline = self.referee.timeout().filter(|_| has_deadline && self.terms.time.clock().is_some());
+        let deadline = self.referee.timeout().filter(|_| has_deadline);
         let expiration = deadline.map(|at| Expiration {
             idle: now.saturating_duration_since(self.referee.asked),
             left: at.saturating_duration_since(now),
         });
         let (status, winner) = self.known_end();
-        let left = |color| clock.left(color, now).unwrap_or(NO_CLOCK);
         let [wdraw, bdraw] = Color::BOTH.map(|color| self.referee.offers_draw(color));
         let [wtakeback, btakeback] = Color::BOTH.map(|color| self.referee.asks_takeback(color));
         GameState {
             moves: self.board().moves().iter().map(MoveText::as_str).collect::<Vec<_>>().join(" "),
-            wtime: Some(left(Color::White)),
-            btime: Some(left(Color::Black)),
+            wtime: clock.left(Color::White, now),
+            btime: clock.left(Color::Black, now),
             winc: clock.increment(Color::White),
             binc: clock.increment(Color::Black),
             status,

@@ -45,7 +45,7 @@ impl Game {
 
     /// Whole seconds until the opponent of this side can claim the game; `None` if it is not gone.
     fn claim_in(&self, color: Color, now: Instant) -> Option<Duration> {
-        let is_live = self.has_begun() && self.class.is_none() && self.terms.time.clock().is_some();
+        let is_live = self.has_begun() && self.class.is_none();
         let gone_at = self.presence.away_since(color)? + self.timeouts.gone_after;
         let left = (gone_at + self.timeouts.claim_after).saturating_duration_since(now);
         (is_live && now >= gone_at).then(|| Duration::from_secs(left.as_millis().div_ceil(1000) as u64))
