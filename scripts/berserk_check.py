@@ -217,23 +217,6 @@ def a_game_to_the_mate(a, b):
     refused(lambda: a.games.export("nosuchgm", as_pgn=True), 404)
 
 
-def exports(a, b):
-    game = start(a, b, rated=True)
-    play(a, b, game, MATE)
-    finished((a, b), game, "mate")
-    data = a.games.export(game)
-    assert data["id"] == game and data["status"] == "mate" and data["winner"] == "black", data
-    assert data["players"]["white"]["user"]["name"] == a.name and data["moves"] == "f3 e5 g4 Qh4#", data
-    assert data["clock"] == {"initial": 180, "increment": 2, "totalTime": 260}, data
-    has_time(data, "createdAt", "lastMoveAt")
-    found = list(a.games.export_by_player(b.id, max=1, vs=a.id))
-    assert [g["id"] for g in found] == [game], found
-    has_time(found[0], "createdAt", "lastMoveAt")
-    assert "Qh4#" in next(a.games.export_by_player(a.name, as_pgn=True, max=1))
-    assert [g["id"] for g in a.games.export_multi(game, as_pgn=False)] == [game]
-    refused(lambda: a.games.export("nosuchgm"), 404)
-
-
 def draws(a, b):
     game = start(a, b)
     board = b.watch(game)
@@ -313,7 +296,7 @@ def streams(a, b):
 
 
 CHECKS = [accounts, users, online_bots, challenges, a_game_to_the_mate, draws, takebacks, aborts]
-CHECKS += [exports, chess960, streams]
+CHECKS += [chess960, streams]
 
 
 def main():

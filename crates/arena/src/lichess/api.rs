@@ -13,14 +13,13 @@ use axum::{
 };
 use tokio::runtime;
 use tower::{ServiceBuilder, timeout::TimeoutLayer};
-use zeitnot_wire::lichess::{Decline, GameId, MoveQuery, Scope, UserId};
+use zeitnot_wire::lichess::{Decline, MoveQuery, Scope, UserId};
 
 use super::{
     actor::ServerHandle,
     answer::{Answer, Outcome, Refusal, to_json},
     call::{Access, Call},
     game::GameAction,
-    records::RecordStyle,
     server::LichessServer,
 };
 
@@ -63,7 +62,7 @@ pub(super) fn router(server: ServerHandle, aside: Option<runtime::Handle>) -> Ro
         .merge(accounts())
         .merge(challenges())
         .nest(GAMES_PATH, games())
-        .merge(records())
+        .route("/game/export/{id}", get(Access::Public, |s, c| s.games.export(c.id()?)))
         .merge(administration())
         .fallback(unknown)
         .method_not_allowed_fallback(unknown)
@@ -183,38 +182,6 @@ fn games() -> Routes {
         .route("/{id}/abort", act(|_| Ok(GameAction::Abort)))
         .route("/{id}/claim-victory", act(|_| Ok(GameAction::ClaimVictory)))
         .route("/{id}/claim-draw", act(|_| Ok(GameAction::ClaimDraw)))
-}
-
-fn records() -> Routes {
-    Router::new()
-        .route(
-            "/game/export/{id}",
-            get(Access::Public, |s, c| s.games.export(c.id()?, &c.record_style(true))),
-        )
-        .route("/api/games/user/{id}", routing::get(games_of))
-        .route("/api/games/export/_ids", routing::post(games_by_id))
-}
-
-async fn games_of(call: Call) -> Outcome {
-    let (who, filter) = (call.id::<UserId>()?, call.record_filter());
-    let ids = call.ask(move |server| {
-        server.accounts.find(&who)?;
-        Ok(server.games.ids_of(&who, &filter))
-    });
-    let ids = ids.await??;
-    export(&call, ids).await
-}
-
-async fn games_by_id(call: Call) -> Outcome {
-    export(&call, call.items(MAX_IDS)).await
-}
-
-/// The records of those of the games that exist.
-async fn export(call: &Call, ids: Vec<GameId>) -> Outcome {
-    let style: RecordStyle = call.record_style(false);
-    let is_json = style.json;
-    let records = call.each(ids, move |server, id| server.games.record_of(*id, &style)).await?.concat();
-    Ok(if is_json { Answer::Lines(records) } else { Answer::Pgn(records) })
 }
 
 fn administration() -> Routes {

@@ -7,18 +7,16 @@ use axum::{
     extract::{FromRequest, FromRequestParts, Path, Request},
     http::{
         HeaderMap, StatusCode,
-        header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, USER_AGENT},
+        header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, USER_AGENT},
     },
 };
 use tokio::{sync::oneshot, time::Instant};
-use zeitnot_rules::Color;
-use zeitnot_wire::lichess::{ChallengeId, Form, GameId, PerfKey, Scope, Token, UserId};
+use zeitnot_wire::lichess::{ChallengeId, Form, GameId, Scope, Token, UserId};
 
 use super::{
     accounts::StatusFields,
     actor::ServerHandle,
     answer::{Outcome, Refusal},
-    records::{RecordFilter, RecordStyle},
     server::{Bearer, LichessServer},
 };
 
@@ -47,7 +45,6 @@ pub(super) struct Call {
     path: Vec<(String, String)>,
     query: String,
     body: String,
-    accepts_json: bool,
     is_json: bool,
 }
 
@@ -61,7 +58,6 @@ impl FromRequest<ServerHandle> for Call {
         let headers = &parts.headers;
         let (bearer, agent) =
             (bearer(headers), header(headers, USER_AGENT).chars().take(MAX_AGENT).collect());
-        let accepts_json = header(headers, ACCEPT).contains("json");
         let is_json = header(headers, CONTENT_TYPE).contains("json");
         let query = parts.uri.query().unwrap_or_default().to_owned();
         let body = Bytes::from_request(Request::from_parts(parts, body), server).await;
@@ -71,7 +67,7 @@ impl FromRequest<ServerHandle> for Call {
         })?;
         let body = String::from_utf8_lossy(&body).into_owned();
         let (server, who, at) = (server.clone(), None, Instant::now());
-        Ok(Call { server, bearer, who, at, agent, path, query, body, accepts_json, is_json })
+        Ok(Call { server, bearer, who, at, agent, path, query, body, is_json })
     }
 }
 
@@ -192,67 +188,23 @@ impl Call {
     }
 
     pub(super) fn length(&self, (default, max): (usize, usize)) -> usize {
-        self.parse("nb").unwrap_or(default).min(max)
+        self.parameter("nb").and_then(|nb| nb.parse().ok()).unwrap_or(default).min(max)
     }
 
     fn parameter(&self, key: &str) -> Option<String> {
         find(&self.query, key).filter(|value| !value.is_empty())
     }
 
-    fn parse<T: FromStr>(&self, key: &str) -> Option<T> {
-        self.parameter(key)?.parse().ok()
-    }
-
-    fn flag(&self, key: &str, default: bool) -> bool {
-        self.choice(key).unwrap_or(default)
-    }
-
-    fn choice(&self, key: &str) -> Option<bool> {
+    fn flag(&self, key: &str) -> bool {
         // Python clients write booleans with a capital.
-        match self.parameter(key)?.to_ascii_lowercase().as_str() {
-            "true" | "1" => Some(true),
-            "false" | "0" => Some(false),
-            _ => None,
-        }
+        self.parameter(key).is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "1"))
     }
 
     pub(super) fn status_fields(&self) -> StatusFields {
         StatusFields {
-            signal: self.flag("withSignal", false),
-            game_ids: self.flag("withGameIds", false),
-            game_metas: self.flag("withGameMetas", false),
-        }
-    }
-
-    /// Evaluations, openings and comments are not there, even if they are asked for.
-    pub(super) fn record_style(&self, clocks: bool) -> RecordStyle {
-        RecordStyle {
-            json: self.accepts_json,
-            moves: self.flag("moves", true),
-            tags: self.flag("tags", true),
-            clocks: self.flag("clocks", clocks),
-            pgn_in_json: self.flag("pgnInJson", false),
-            last_fen: self.flag("lastFen", false),
-        }
-    }
-
-    pub(super) fn record_filter(&self) -> RecordFilter {
-        let perfs = self.parameter("perfType").unwrap_or_default();
-        RecordFilter {
-            since: self.parse("since"),
-            until: self.parse("until"),
-            max: self.parse("max").unwrap_or(usize::MAX),
-            versus: self.parse("vs"),
-            rated: self.choice("rated"),
-            perfs: perfs.split(',').filter(|key| !key.is_empty()).map(PerfKey::from).collect(),
-            color: match self.parameter("color").as_deref() {
-                Some("white") => Some(Color::White),
-                Some("black") => Some(Color::Black),
-                _ => None,
-            },
-            ongoing: self.flag("ongoing", false),
-            finished: self.flag("finished", true),
-            oldest_first: self.parameter("sort").as_deref() == Some("dateAsc"),
+            signal: self.flag("withSignal"),
+            game_ids: self.flag("withGameIds"),
+            game_metas: self.flag("withGameMetas"),
         }
     }
 }

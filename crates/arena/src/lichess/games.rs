@@ -20,7 +20,7 @@ use super::{
     config::Config,
     dirty_map::DirtyMap,
     game::{Game, GameTimeouts, Player},
-    records::{RecordFilter, RecordStyle, record, stored},
+    records::{record, stored},
     saved::Restored,
     storage,
     terms::Terms,
@@ -133,27 +133,9 @@ impl Games {
         Ok(Answer::message(&entries.collect::<Vec<_>>()))
     }
 
-    pub(super) fn export(&self, id: GameId, style: &RecordStyle) -> Outcome {
+    pub(super) fn export(&self, id: GameId) -> Outcome {
         let game = self.map.get(&id).ok_or_else(|| Refusal::missing("Not found"))?;
-        let record = record(game, style, self.site);
-        Ok(if style.json { Answer::Json(record) } else { Answer::Pgn(record) })
-    }
-
-    /// The account's games that are wanted, in order.
-    pub(super) fn ids_of(&self, who: &UserId, filter: &RecordFilter) -> Vec<GameId> {
-        let is_wanted = |game: &&Game| !game.is_untold() && filter.matches(game, who);
-        let mut games: Vec<&Game> = self.map.values().filter(is_wanted).collect();
-        games.sort_by_key(|game| game.created);
-        if !filter.oldest_first {
-            games.reverse();
-        }
-        games.into_iter().take(filter.max).map(|game| game.id).collect()
-    }
-
-    /// The record of a game for a list, which leaves out ends that are on their way to the disk.
-    pub(super) fn record_of(&self, id: GameId, style: &RecordStyle) -> Option<String> {
-        let game = self.map.get(&id).filter(|game| !game.is_untold());
-        game.map(|game| record(game, style, self.site))
+        Ok(Answer::Pgn(record(game, self.site)))
     }
 
     pub(super) fn check_room(&self) -> Result<(), Refusal> {
@@ -225,7 +207,7 @@ impl Games {
             }
         }
         if plies > 0 && game.class.is_none() {
-            self.records.push(storage::record(id, record(game, &RecordStyle::default(), self.site)));
+            self.records.push(storage::record(id, record(game, self.site)));
             self.records.push(Change::Game(stored(game)));
         }
         let is_kept = game.class.is_none();
@@ -288,8 +270,7 @@ impl Games {
             game.finish(Status::UnknownFinish, None, now);
             game.tell_end(now);
             if game.class.is_none() {
-                let text = record(game, &RecordStyle::default(), self.site);
-                self.records.push(storage::record(game.id, text));
+                self.records.push(storage::record(game.id, record(game, self.site)));
             }
         }
     }

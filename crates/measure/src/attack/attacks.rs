@@ -29,7 +29,7 @@ pub(super) enum Attack {
     Users,
     /// Many connections with pipelined requests
     Pipelines,
-    /// Exports and lists of bots
+    /// Lists of bots
     Lookups,
     /// Connections that say nothing
     Silent,
@@ -84,11 +84,7 @@ impl Attack {
             Attack::SameUser => flood(8, post("/api/users", "", &"alice,".repeat(300))),
             Attack::Users => flood(8, post("/api/users", "", &pupils())),
             Attack::Pipelines => flood(PIPELINES, post("/api/users", "", &pupils()).repeat(16)),
-            Attack::Lookups => {
-                for path in ["/api/games/user/alice", "/api/bot/online?nb=512"] {
-                    flood(8, get(path, "").repeat(16));
-                }
-            }
+            Attack::Lookups => flood(16, get("/api/bot/online?nb=512", "").repeat(16)),
             Attack::EventStreams => flood(50, get("/api/stream/event", "mallory")),
             Attack::Challenges => {
                 flood(20, post("/api/challenge/alice", "mallory", "clock.limit=60&clock.increment=0"));
