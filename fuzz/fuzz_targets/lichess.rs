@@ -16,10 +16,8 @@ fuzz_target!(|text: &str| {
     round_trip::<Event>(text);
     round_trip::<GameMessage>(text);
     round_trip::<Keepalive>(text);
-    round_trip::<Challenges>(text);
     round_trip::<User>(text);
     round_trip::<Vec<UserStatus>>(text);
-    round_trip::<Vec<ChatEntry>>(text);
     round_trip::<TokenTest>(text);
     round_trip::<Playing>(text);
     round_trip::<TournamentState>(text);

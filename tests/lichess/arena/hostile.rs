@@ -27,6 +27,7 @@ async fn send(address: SocketAddr, bytes: &[u8]) -> String {
 async fn odd_bytes_are_refused() {
     let lichess = Lichess::start("").await;
     let id = lichess.game(BLITZ).await;
+    let mut watched = lichess.bot("bob").watch(&id).await;
     let auth = "Host: x\r\nAuthorization: Bearer lip_alice\r\nConnection: close\r\n";
     let request = |method: &str, path: &str, body: &[u8]| {
         let head = format!("{method} {path} HTTP/1.1\r\n{auth}Content-Length: {}\r\n\r\n", body.len());
@@ -93,8 +94,9 @@ async fn odd_bytes_are_refused() {
         // It may close before all of that is sent.
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 413"), "{path}: {answer}");
     }
-    let line = lichess.bot("bob").get(&chat).await.1[0]["text"].clone();
+    let line = watched.expect("chatLine").await["text"].clone();
     assert!(line.as_str().unwrap().chars().all(|c| !c.is_control()), "{line}");
+    drop(watched);
     lichess.stop().await;
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
 }

@@ -10,7 +10,7 @@ use zeitnot_wire::{
     Message,
     lichess::{
         Event, GameCount, GameId, Perf, PerfKey, Scope, Scopes, Title, Token, TokenInfo, TokenTest, User,
-        UserId, UserStatus,
+        UserId,
     },
 };
 
@@ -26,8 +26,6 @@ const K: f64 = 32.0;
 const MAX_ACCOUNTS: usize = 10_000;
 /// Games after which a rating is no longer provisional.
 const ESTABLISHED: u32 = 12;
-/// The best of the four grades of a connection.
-const GOOD_SIGNAL: u8 = 4;
 
 /// One account, as it is saved; the stream is not.
 #[derive(Debug, Serialize, Deserialize)]
@@ -49,14 +47,7 @@ pub(super) struct Account {
 pub(super) struct Activity {
     pub(super) is_online: bool,
     pub(super) games: usize,
-    pub(super) game: Option<(GameId, Value)>,
-}
-
-#[derive(Copy, Clone, Debug)]
-pub(super) struct StatusFields {
-    pub(super) signal: bool,
-    pub(super) game_ids: bool,
-    pub(super) game_metas: bool,
+    pub(super) game: Option<GameId>,
 }
 
 impl Account {
@@ -100,25 +91,6 @@ impl Account {
         self.user.seen_at = Some(unix_now());
         self.events = Some(events);
         lines
-    }
-
-    pub(super) fn status(&self, activity: Activity, fields: StatusFields) -> Value {
-        let user = &self.user;
-        let mut status = json!(UserStatus {
-            id: user.id.clone(),
-            name: user.username.clone(),
-            title: user.title.clone(),
-            online: activity.is_online,
-            playing: activity.game.is_some(),
-            playing_id: activity.game.as_ref().map(|(id, _)| *id).filter(|_| fields.game_ids),
-        });
-        if activity.is_online && fields.signal {
-            status["signal"] = json!(GOOD_SIGNAL);
-        }
-        if let Some((_, meta)) = activity.game.filter(|_| fields.game_metas) {
-            status["playing"] = meta;
-        }
-        status
     }
 }
 
@@ -267,7 +239,7 @@ impl Accounts {
         let mut profile = json!(user);
         profile["playTime"] = json!({ "total": account.play_time.as_secs(), "tv": 0 });
         profile["count"]["playing"] = json!(activity.games);
-        if let Some((game, _)) = &activity.game {
+        if let Some(game) = activity.game {
             profile["playing"] = json!(format!("{site}/{game}"));
         }
         profile

@@ -38,7 +38,6 @@ const STREAMS_PATH: &str = "/api/stream/";
 const ANY_TOKEN: Access = Access::Token(&[]);
 const BOT: Access = Access::Token(&[Scope::BotPlay]);
 const EVENTS: Access = Access::Token(&[Scope::BotPlay, Scope::ChallengeRead]);
-const SEE_CHALLENGES: Access = Access::Token(&[Scope::ChallengeRead, Scope::ChallengeWrite, Scope::BotPlay]);
 const CHALLENGE: Access = Access::Token(&[Scope::ChallengeWrite, Scope::BotPlay]);
 
 type Routes = Router<ServerHandle>;
@@ -130,8 +129,8 @@ async fn users(call: Call) -> Outcome {
 }
 
 async fn statuses(call: Call) -> Outcome {
-    let (ids, fields) = (call.query_items::<UserId>("ids", MAX_STATUSES), call.status_fields());
-    Ok(Answer::value(&call.each(ids, move |server, id| server.status(id, fields)).await?))
+    let statuses = call.each(call.query_items::<UserId>("ids", MAX_STATUSES), LichessServer::status).await?;
+    Ok(Answer::value(&statuses))
 }
 
 async fn online_bots(call: Call) -> Outcome {
@@ -143,12 +142,10 @@ async fn online_bots(call: Call) -> Outcome {
 
 fn challenges() -> Routes {
     Router::new()
-        .route("/api/challenge", get(SEE_CHALLENGES, |s, c| Ok(s.challenges.list(&c.who()?))))
         .route(
             "/api/challenge/{id}",
             post(CHALLENGE, |s, c| s.challenge(&c.who()?, &c.id()?, &c.form()?, c.at)),
         )
-        .route("/api/challenge/{id}/show", get(SEE_CHALLENGES, |s, c| s.challenges.show(&c.who()?, c.id()?)))
         .route("/api/challenge/{id}/accept", post(CHALLENGE, |s, c| s.accept(&c.who()?, c.id()?, c.at)))
         .route(
             "/api/challenge/{id}/decline",
@@ -171,13 +168,12 @@ fn games() -> Routes {
         let MoveQuery { offering_draw: offers_draw } = c.query()?;
         Ok(GameAction::Move { text: c.text()?.to_owned(), offers_draw })
     });
-    let chat = act(|c| Ok(GameAction::Chat(c.form()?)));
     Router::new()
         .route("/stream/{id}", get(BOT, |s, c| s.watch(&c.who()?, c.id()?, c.agent.clone(), c.at)))
         .route("/{id}/move/{text}", play)
         .route("/{id}/draw/{text}", act(|c| Ok(GameAction::Draw(c.agrees()?))))
         .route("/{id}/takeback/{text}", act(|c| Ok(GameAction::Takeback(c.agrees()?))))
-        .route("/{id}/chat", get(BOT, |s, c| s.games.chat(&c.who()?, c.id()?)).merge(chat))
+        .route("/{id}/chat", act(|c| Ok(GameAction::Chat(c.form()?))))
         .route("/{id}/resign", act(|_| Ok(GameAction::Resign)))
         .route("/{id}/abort", act(|_| Ok(GameAction::Abort)))
         .route("/{id}/claim-victory", act(|_| Ok(GameAction::ClaimVictory)))

@@ -14,7 +14,6 @@ use tokio::{sync::oneshot, time::Instant};
 use zeitnot_wire::lichess::{ChallengeId, Form, GameId, Scope, Token, UserId};
 
 use super::{
-    accounts::StatusFields,
     actor::ServerHandle,
     answer::{Outcome, Refusal},
     server::{Bearer, LichessServer},
@@ -193,19 +192,6 @@ impl Call {
 
     fn parameter(&self, key: &str) -> Option<String> {
         find(&self.query, key).filter(|value| !value.is_empty())
-    }
-
-    fn flag(&self, key: &str) -> bool {
-        // Python clients write booleans with a capital.
-        self.parameter(key).is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "1"))
-    }
-
-    pub(super) fn status_fields(&self) -> StatusFields {
-        StatusFields {
-            signal: self.flag("withSignal"),
-            game_ids: self.flag("withGameIds"),
-            game_metas: self.flag("withGameMetas"),
-        }
     }
 }
 

@@ -1,6 +1,4 @@
-//! Pending challenges, and those that were answered lately.
-
-use std::collections::VecDeque;
+//! Pending challenges.
 
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -8,8 +6,8 @@ use zeitnot_rules::Color;
 use zeitnot_wire::{
     Message,
     lichess::{
-        Challenge, ChallengeEnd, ChallengeId, ChallengeStatus, Challenges as ChallengeList, Compat,
-        DeclineReason, Direction, Event, Keepalive, UserId,
+        Challenge, ChallengeEnd, ChallengeId, ChallengeStatus, Compat, DeclineReason, Event, Keepalive,
+        UserId,
     },
 };
 
@@ -22,10 +20,8 @@ use super::{
 };
 
 const MAX_OPEN: usize = 100;
-/// Challenges in a list, or at the beginning of a stream.
+/// Challenges at the beginning of a stream.
 const MAX_LISTED: usize = 100;
-/// Answered challenges that can still be shown.
-const MAX_ANSWERED: usize = 500;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Pending {
@@ -44,7 +40,6 @@ pub(super) struct Pending {
 #[derive(Debug, Default)]
 pub(super) struct Challenges {
     pub(super) map: DirtyMap<ChallengeId, Pending>,
-    answered: VecDeque<Challenge>,
 }
 
 impl Challenges {
@@ -54,23 +49,6 @@ impl Challenges {
             .filter(move |pending| pending.from == *who || pending.to == *who)
             .take(MAX_LISTED)
             .map(|p| &p.challenge)
-    }
-
-    pub(super) fn list(&self, who: &UserId) -> Answer {
-        let (incoming, outgoing) = self
-            .of(who)
-            .map(|challenge| directed(challenge, who))
-            .partition(|challenge| challenge.direction == Some(Direction::In));
-        Answer::message(&ChallengeList { incoming, outgoing })
-    }
-
-    pub(super) fn show(&self, who: &UserId, id: ChallengeId) -> Outcome {
-        let open = self.map.get(&id).map(|pending| &pending.challenge);
-        let found = open.or_else(|| self.answered.iter().rfind(|challenge| challenge.id == id));
-        let is_party = |challenge: &&Challenge| {
-            [&challenge.challenger, &challenge.dest_user].into_iter().flatten().any(|user| user.id == *who)
-        };
-        Ok(Answer::message(&directed(found.filter(is_party).ok_or_else(gone)?, who)))
     }
 
     pub(super) fn check_room(&self, from: &UserId) -> Result<(), Refusal> {
@@ -170,10 +148,6 @@ impl Challenges {
         for id in [&pending.from, &pending.to] {
             event.iter().for_each(|event| accounts.tell(id, event));
         }
-        self.answered.push_back(pending.challenge.clone());
-        if self.answered.len() > MAX_ANSWERED {
-            self.answered.pop_front();
-        }
         Some(pending)
     }
 }
@@ -190,11 +164,6 @@ impl Pending {
 
 pub(super) fn gone() -> Refusal {
     Refusal::missing("No such challenge")
-}
-
-fn directed(challenge: &Challenge, who: &UserId) -> Challenge {
-    let is_ours = challenge.challenger.as_ref().is_some_and(|user| user.id == *who);
-    Challenge { direction: Some(if is_ours { Direction::Out } else { Direction::In }), ..challenge.clone() }
 }
 
 fn explain(reason: &DeclineReason) -> &'static str {

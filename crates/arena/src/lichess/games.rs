@@ -6,12 +6,10 @@ use std::{
     time::Duration,
 };
 
-use serde_json::json;
 use tokio::{sync::oneshot, time::Instant};
 use zeitnot_rules::{ByColor, Color, DynGame, MoveText};
 use zeitnot_wire::lichess::{
-    ChallengeId, ChatEntry, Compat, Event, FullId, GameEvent, GameId, Opponent, Playing, Speed, Status,
-    UserId,
+    ChallengeId, Compat, Event, FullId, GameEvent, GameId, Opponent, Playing, Speed, Status, UserId,
 };
 
 use super::{
@@ -94,15 +92,10 @@ impl Games {
     }
 
     pub(super) fn activity(&self, accounts: &Accounts, who: &UserId) -> Activity {
-        let meta = |game: &Game| {
-            let clock = game.terms.time;
-            let clock = format!("{}+{}", clock.initial.as_secs(), clock.increment.as_secs());
-            (game.id, json!({ "id": game.id, "variant": game.terms.variant, "clock": clock }))
-        };
         Activity {
             is_online: self.is_online(accounts, who),
             games: self.running_of(who).count(),
-            game: self.running_of(who).next().map(|(game, _)| meta(game)),
+            game: self.running_of(who).next().map(|(game, _)| game.id),
         }
     }
 
@@ -124,13 +117,6 @@ impl Games {
         let game = self.map.get_mut(&id);
         let found = game.and_then(|game| game.color_of(who).map(|color| (game, color)));
         found.ok_or_else(|| Refusal::missing("No such game"))
-    }
-
-    pub(super) fn chat(&mut self, who: &UserId, id: GameId) -> Outcome {
-        let (game, _) = self.find(who, id)?;
-        let entries = game.chat.iter();
-        let entries = entries.map(|line| ChatEntry { text: line.text.clone(), user: line.username.clone() });
-        Ok(Answer::message(&entries.collect::<Vec<_>>()))
     }
 
     pub(super) fn export(&self, id: GameId) -> Outcome {

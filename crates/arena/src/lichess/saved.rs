@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::time::Instant;
 use zeitnot_rules::{ByColor, Color};
-use zeitnot_wire::lichess::{ChallengeId, ChatLine, GameId, Status, UserId};
+use zeitnot_wire::lichess::{ChallengeId, GameId, Status, UserId};
 
 use super::{
     accounts::{Account, unix_now},
@@ -142,7 +142,6 @@ struct SavedGame {
     clocks: [Option<Duration>; 2],
     draw_offers: [bool; 2],
     takeback_offers: [bool; 2],
-    chat: Vec<ChatLine>,
     status: Option<Status>,
     winner: Option<Color>,
     rating_diffs: Option<[i32; 2]>,
@@ -163,7 +162,6 @@ fn save(game: &Game, now: Instant) -> SavedGame {
         clocks: Color::BOTH.map(|color| game.referee.clock.left(color, now)),
         draw_offers: Color::BOTH.map(|color| game.referee.offers_draw(color)),
         takeback_offers: Color::BOTH.map(|color| game.referee.asks_takeback(color)),
-        chat: game.chat.clone(),
         status: game.end.as_ref().map(|end| end.status.clone()),
         winner: game.winner(),
         rating_diffs: game.rating_diffs.map(|diffs| diffs.0),
@@ -195,7 +193,7 @@ fn restore(id: GameId, saved: SavedGame, timeouts: GameTimeouts, now: Instant) -
             game.referee.takeback(color, true, now);
         }
     }
-    (game.rating_diffs, game.chat) = (saved.rating_diffs.map(ByColor), saved.chat);
+    game.rating_diffs = saved.rating_diffs.map(ByColor);
     game.end = saved.status.map(|status| End { status, winner: saved.winner });
     if !game.is_over() {
         game.await_players(now);

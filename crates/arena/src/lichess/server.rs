@@ -10,12 +10,12 @@ use zeitnot_wire::{
     Message,
     lichess::{
         Challenge, ChallengeId, ChallengeStatus, ChallengeUser, DeclineReason, Event, GameId, NewChallenge,
-        Scope, Status, TimeControl, Token, UserId, Variant,
+        Scope, Status, TimeControl, Token, UserId, UserStatus, Variant,
     },
 };
 
 use super::{
-    accounts::{Account, Accounts, StatusFields},
+    accounts::{Account, Accounts},
     answer::{Answer, Outcome, Refusal},
     callers::CallerKey,
     challenges::{Challenges, Pending, gone},
@@ -198,9 +198,16 @@ impl LichessServer {
         bots.filter(is_online).take(max).map(|bot| bot.user.id.clone()).collect()
     }
 
-    pub(super) fn status(&self, id: &UserId, fields: StatusFields) -> Option<serde_json::Value> {
-        let account = self.accounts.map.get(id)?;
-        Some(account.status(self.games.activity(&self.accounts, id), fields))
+    pub(super) fn status(&self, id: &UserId) -> Option<UserStatus> {
+        let user = &self.accounts.map.get(id)?.user;
+        let activity = self.games.activity(&self.accounts, id);
+        Some(UserStatus {
+            id: user.id.clone(),
+            name: user.username.clone(),
+            title: user.title.clone(),
+            online: activity.is_online,
+            playing: activity.game.is_some(),
+        })
     }
 
     fn stream(&self, kind: StreamKind, lines: Lines) -> Answer {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    GameEvent, GameId, PerfKey, Scope, Title, Token, UserId,
+    GameEvent, PerfKey, Scope, Title, Token, UserId,
     codec::{is_default, nullable, timestamp},
 };
 
@@ -104,8 +104,6 @@ pub struct UserStatus {
     pub online: bool,
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub playing: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub playing_id: Option<GameId>,
 }
 
 /// Scopes of tokens; `None` for invalid ones.

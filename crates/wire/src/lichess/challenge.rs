@@ -187,12 +187,3 @@ impl From<TimeControl> for Flat {
         }
     }
 }
-
-/// Open challenges of an account.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Challenges {
-    #[serde(rename = "in", default, deserialize_with = "nullable")]
-    pub incoming: Vec<Challenge>,
-    #[serde(rename = "out", default, deserialize_with = "nullable")]
-    pub outgoing: Vec<Challenge>,
-}

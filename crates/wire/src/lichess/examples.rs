@@ -90,15 +90,14 @@ pub(super) fn examples() -> Vec<(RoundTrip, Value)> {
             "expires": 1790000000000u64}})),
         message::<Playing>(json!({"nowPlaying": [game]})),
         message::<Vec<UserStatus>>(
-            json!([{"id": "we", "name": "We", "title": "BOT", "online": true, "playing": true,
-            "playingId": "Zn4tQw8e"}]),
+            json!([{"id": "we", "name": "We", "title": "BOT", "online": true, "playing": true}]),
         ),
-        message::<Vec<ChatEntry>>(json!([{"text": "hi", "user": "we"}])),
-        message::<Challenges>(json!({"in": [challenge], "out": [by_days, unlimited, unknown]})),
         message::<Failure>(
             json!({"error": "Too many games", "ratelimit": {"key": "bot.vsBot.day", "seconds": 36}}),
         ),
         message::<Failure>(json!({"error": {"clock.limit": ["Invalid", "Too long"]}})),
+        message::<Challenge>(unlimited),
+        message::<Challenge>(unknown),
         message::<Keepalive>(json!({"challenge": challenge})),
         message::<Keepalive>(challenge),
         message::<Keepalive>(json!({"done": "accepted"})),

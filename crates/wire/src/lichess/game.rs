@@ -188,13 +188,6 @@ pub struct ChatLine {
     pub text: String,
 }
 
-/// Chat message in the answer to a request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChatEntry {
-    pub text: String,
-    pub user: String,
-}
-
 /// The opponent left or came back.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "opponentGone", rename_all = "camelCase")]

@@ -31,9 +31,9 @@ mod tournament;
 
 pub use account::{GameCount, Perf, Playing, Scopes, TokenInfo, TokenTest, User, UserStatus};
 pub use answer::{Done, Failure, FailureText, Keepalive, RateLimit};
-pub use challenge::{Challenge, ChallengeUser, Challenges, PerfName, TimeControl};
+pub use challenge::{Challenge, ChallengeUser, PerfName, TimeControl};
 pub use event::{Compat, Event, GameEvent, Opponent, Unknown};
-pub use game::{ChatEntry, ChatLine, Expiration, GameFull, GameMessage, GameState, OpponentGone, Player};
+pub use game::{ChatLine, Expiration, GameFull, GameMessage, GameState, OpponentGone, Player};
 pub use id::{BadId, ChallengeId, FullId, GameId, TeamId, Token, TournamentId, UserId};
 pub use lookup::{CloudEval, CloudLine, Explored, ExploredMove, Probe, ProbeMove};
 pub use names::{
@@ -87,7 +87,6 @@ macro_rules! bodies {
 
 bodies! {
     Challenge => "challenge",
-    Challenges => "challenges",
     CloudEval => "evaluation",
     Done => "answer",
     Explored => "explorer",
@@ -96,7 +95,6 @@ bodies! {
     Probe => "tablebase",
     TournamentState => "tournament",
     User => "user",
-    Vec<ChatEntry> => "chat",
     Vec<UserStatus> => "users' status",
 }
 

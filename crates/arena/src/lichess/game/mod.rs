@@ -32,7 +32,6 @@ const MAX_MOVES: u32 = 300;
 /// Once both have moved, clocks run and nothing can be aborted.
 const BEGUN: usize = 2;
 const MAX_CHAT_TEXT: usize = 140;
-const MAX_CHAT_LINES: usize = 200;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Player {
@@ -90,7 +89,6 @@ pub(super) struct Game {
     pub(super) created: Duration,
     pub(super) last_move: Duration,
     pub(super) referee: Referee<DynGame>,
-    pub(super) chat: Vec<ChatLine>,
     pub(super) end: Option<End>,
     /// The latest time to tell an end that is on its way to the disk; `None` while the game runs and once it is told.
     tell_by: Option<Instant>,
@@ -125,7 +123,6 @@ impl Game {
             players,
             created: unix_now(),
             last_move: unix_now(),
-            chat: Vec::new(),
             end: None,
             tell_by: None,
             waiting: Vec::new(),
@@ -317,22 +314,19 @@ impl Game {
         self.tell_state(now);
     }
 
-    fn say(&mut self, color: Color, Chat { room, text }: Chat) {
+    fn say(&self, color: Color, Chat { room, text }: Chat) {
         let text: String = text.chars().filter(|c| !c.is_control()).take(MAX_CHAT_TEXT).collect();
         if !text.trim().is_empty() {
-            self.add_chat(ChatLine { room, username: self.players[color].name.clone(), text });
+            self.tell_chat(room, self.players[color].name.clone(), text);
         }
     }
 
-    fn announce(&mut self, text: &str) {
-        self.add_chat(ChatLine { room: Room::Player, username: "lichess".into(), text: text.to_owned() });
+    fn announce(&self, text: &str) {
+        self.tell_chat(Room::Player, "lichess".into(), text.to_owned());
     }
 
-    fn add_chat(&mut self, line: ChatLine) {
-        if self.chat.len() < MAX_CHAT_LINES {
-            self.presence.tell(&GameMessage::ChatLine(line.clone()));
-            self.chat.push(line);
-        }
+    fn tell_chat(&self, room: Room, username: String, text: String) {
+        self.presence.tell(&GameMessage::ChatLine(ChatLine { room, username, text }));
     }
 
     /// Asks for the next move. After a restart the clock waits for its player.
