@@ -32,8 +32,6 @@ const ESTABLISHED: u32 = 12;
 pub(super) struct Account {
     pub(super) user: User,
     scopes: Vec<Scope>,
-    /// Games that were not aborted.
-    games: u32,
     play_time: Duration,
     /// Tokens that are not in the configuration.
     made: Vec<Token>,
@@ -60,7 +58,6 @@ impl Account {
     }
 
     pub(super) fn count_game(&mut self, rated: bool, has_won: Option<bool>, took: Duration) {
-        self.games = self.games.saturating_add(1);
         self.play_time = self.play_time.saturating_add(took);
         self.user.seen_at = Some(unix_now());
         let count = self.user.count.get_or_insert_default();
@@ -92,14 +89,26 @@ impl Account {
         self.events = Some(events);
         lines
     }
+
+    /// The account as others see it, on a server with this address.
+    pub(super) fn profile(&self, activity: &Activity, site: &str) -> Value {
+        let mut user = self.user.clone();
+        user.url = Some(format!("{site}/@/{}", user.username));
+        user.seen_at = user.seen_at.max(activity.is_online.then(unix_now));
+        let mut profile = json!(user);
+        profile["playTime"] = json!({ "total": self.play_time.as_secs(), "tv": 0 });
+        profile["count"]["playing"] = json!(activity.games);
+        if let Some(game) = activity.game {
+            profile["playing"] = json!(format!("{site}/{game}"));
+        }
+        profile
+    }
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Accounts {
     pub(super) map: DirtyMap<UserId, Account>,
     tokens: BTreeMap<Token, UserId>,
-    /// Times of the latest requests.
-    seen: BTreeMap<UserId, Duration>,
 }
 
 #[derive(Copy, Clone, Debug, thiserror::Error)]
@@ -137,8 +146,8 @@ impl Accounts {
             count: Some(GameCount::default()),
         };
         let scopes = account.scopes;
-        let (games, play_time, made, revoked) = (0, Duration::ZERO, Vec::new(), Vec::new());
-        let user = Account { user, scopes, games, play_time, made, revoked, events: None };
+        let (play_time, made, revoked) = (Duration::ZERO, Vec::new(), Vec::new());
+        let user = Account { user, scopes, play_time, made, revoked, events: None };
         self.map.insert(id.clone(), user);
         self.tokens.extend(account.token.map(|token| (token, id.clone())));
         Ok(id)
@@ -168,10 +177,6 @@ impl Accounts {
         self.map.insert(id, saved);
     }
 
-    pub(super) fn find(&self, id: &UserId) -> Result<&Account, Refusal> {
-        self.map.get(id).ok_or_else(|| Refusal::missing("Not found"))
-    }
-
     pub(super) fn is_bot(&self, id: &UserId) -> bool {
         self.map.get(id).is_some_and(Account::is_bot)
     }
@@ -186,8 +191,11 @@ impl Accounts {
         scopes.is_empty() || scopes.iter().any(has)
     }
 
+    /// Notes a request, which alone is nothing to be saved.
     pub(super) fn note_seen(&mut self, id: &UserId) {
-        self.seen.insert(id.clone(), unix_now());
+        if let Some(account) = self.map.get_mut_clean(id) {
+            account.user.seen_at = Some(unix_now());
+        }
     }
 
     pub(super) fn tell(&self, id: &UserId, event: &Event) {
@@ -206,7 +214,7 @@ impl Accounts {
             let info = info(&token);
             (token, info)
         });
-        Answer::message(&TokenTest(tested.collect()))
+        Answer::value(&TokenTest(tested.collect()))
     }
 
     /// Invalidates a token and closes the event stream of its account.
@@ -223,26 +231,11 @@ impl Accounts {
         let account = self.map.get_mut(id).ok_or_else(|| Refusal::missing("Not found"))?;
         if account.is_bot() {
             return Err(Refusal::bad("Already a bot"));
-        } else if account.games > 0 {
+        } else if account.user.count.is_some_and(|count| count.all > 0) {
             return Err(Refusal::bad("The account must not have played any game"));
         }
         account.user.title = Some(Title::Bot);
         Ok(Answer::done())
-    }
-
-    /// An account as others see it, on a server with this address.
-    pub(super) fn profile(&self, account: &Account, activity: &Activity, site: &str) -> Value {
-        let mut user = account.user.clone();
-        user.url = Some(format!("{site}/@/{}", user.username));
-        let now = Some(unix_now()).filter(|_| activity.is_online);
-        user.seen_at = user.seen_at.max(self.seen.get(&user.id).copied()).max(now);
-        let mut profile = json!(user);
-        profile["playTime"] = json!({ "total": account.play_time.as_secs(), "tv": 0 });
-        profile["count"]["playing"] = json!(activity.games);
-        if let Some(game) = activity.game {
-            profile["playing"] = json!(format!("{site}/{game}"));
-        }
-        profile
     }
 
     /// Applies a rated game by Elo's formula, and returns the differences.

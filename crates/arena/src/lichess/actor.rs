@@ -76,8 +76,6 @@ pub(super) struct ServerActor {
     pub(super) queues: Queues,
     pub(super) changes: Changes,
     pub(super) written: Written,
-    /// There is a database, so the state is kept, and not only the records of games.
-    pub(super) has_state: bool,
 }
 
 /// Returns the next job that is no move. Cancel safe.
@@ -143,22 +141,19 @@ impl ServerActor {
                 yield_now().await;
             }
         }
-        let (now, has_state) = (Instant::now(), self.has_state);
-        self.contain(|server| server.games.close_streams());
-        if !has_state {
-            self.contain(|server| server.games.break_off(now));
-        }
+        let now = Instant::now();
+        self.contain(|server| server.games.stop(now));
         // The thread must not wait for this task now.
         self.written.close();
         // An error means that the file's thread has failed, which it has logged.
-        let _ = self.changes.send(self.server.changes(has_state, now)).await;
+        let _ = self.changes.send(self.server.changes(now)).await;
     }
 
     /// Hands over what has changed. While the file's thread is busy, the changes add up.
     fn save(&mut self) {
-        let ServerActor { server, changes, has_state, .. } = self;
+        let ServerActor { server, changes, .. } = self;
         if let Ok(permit) = changes.try_reserve() {
-            let changed = catch_unwind(AssertUnwindSafe(|| server.changes(*has_state, Instant::now())));
+            let changed = catch_unwind(AssertUnwindSafe(|| server.changes(Instant::now())));
             match changed {
                 Ok(batch) if !batch.changes.is_empty() || !batch.ended.is_empty() => permit.send(batch),
                 Ok(_) => {}
@@ -192,7 +187,7 @@ mod tests {
         let server = LichessServer::new(config, Accounts::default(), None, crate::live::Feed::default());
         let (members, strangers, queues) = channel();
         let ((changes, _), (_, written)) = (mpsc::channel(1), mpsc::channel(1));
-        (members, strangers, ServerActor { server, queues, changes, written, has_state: false })
+        (members, strangers, ServerActor { server, queues, changes, written })
     }
 
     #[test(start_paused = true)]

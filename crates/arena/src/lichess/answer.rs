@@ -39,16 +39,12 @@ pub(super) struct Refusal {
 pub(super) type Outcome = Result<Answer, Refusal>;
 
 impl Answer {
-    pub(super) fn message(message: &impl Message) -> Answer {
-        Answer::Json(message.to_line())
-    }
-
     pub(super) fn value(value: &impl Serialize) -> Answer {
         Answer::Json(to_json(value))
     }
 
     pub(super) fn done() -> Answer {
-        Answer::message(&Done::OK)
+        Answer::value(&Done::OK)
     }
 }
 

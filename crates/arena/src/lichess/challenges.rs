@@ -76,7 +76,7 @@ impl Challenges {
             (pending.waiting, pending.expires, lines) = (Some(waiting), None, Some(stream));
         }
         self.map.insert(pending.challenge.id, pending);
-        (Answer::message(&created), lines)
+        (Answer::value(&created), lines)
     }
 
     /// The challenge, if this account can accept or decline it.
@@ -85,7 +85,7 @@ impl Challenges {
     }
 
     pub(super) fn accept(&mut self, id: ChallengeId, accounts: &Accounts) -> Result<Pending, Refusal> {
-        self.close(id, ChallengeStatus::Accepted, &ChallengeEnd::Accepted, accounts).ok_or_else(gone)
+        self.close(id, ChallengeEnd::Accepted, accounts).ok_or_else(gone)
     }
 
     pub(super) fn decline(
@@ -99,12 +99,12 @@ impl Challenges {
         let reason = if let DeclineReason::Other(_) = reason { DeclineReason::Generic } else { reason };
         pending.challenge.decline_reason = Some(explain(&reason).to_owned());
         pending.challenge.decline_reason_key = Some(reason);
-        self.close(id, ChallengeStatus::Declined, &ChallengeEnd::Declined, accounts);
+        self.close(id, ChallengeEnd::Declined, accounts);
         Ok(Answer::done())
     }
 
     pub(super) fn cancel(&mut self, id: ChallengeId, accounts: &Accounts) {
-        self.close(id, ChallengeStatus::Canceled, &ChallengeEnd::Canceled, accounts);
+        self.close(id, ChallengeEnd::Canceled, accounts);
     }
 
     /// Cancels challenges whose time is over, or whose challenger has gone.
@@ -127,24 +127,22 @@ impl Challenges {
         }
     }
 
-    fn close(
-        &mut self,
-        id: ChallengeId,
-        status: ChallengeStatus,
-        end: &ChallengeEnd,
-        accounts: &Accounts,
-    ) -> Option<Pending> {
+    fn close(&mut self, id: ChallengeId, end: ChallengeEnd, accounts: &Accounts) -> Option<Pending> {
         let mut pending = self.map.remove(&id)?;
-        pending.challenge.status = Some(status);
-        if let Some(waiting) = pending.waiting.take() {
-            waiting.send(LineKind::Event, Keepalive::Done { done: end.clone() }.to_line());
-        }
+        pending.challenge.status = Some(match end {
+            ChallengeEnd::Accepted => ChallengeStatus::Accepted,
+            ChallengeEnd::Declined => ChallengeStatus::Declined,
+            _ => ChallengeStatus::Canceled,
+        });
         let challenge = Box::new(pending.challenge.clone());
         let event = match end {
             ChallengeEnd::Declined => Some(Event::ChallengeDeclined { challenge }),
             ChallengeEnd::Canceled => Some(Event::ChallengeCanceled { challenge }),
             _ => None,
         };
+        if let Some(waiting) = pending.waiting.take() {
+            waiting.send(LineKind::Event, Keepalive::Done { done: end }.to_line());
+        }
         for id in [&pending.from, &pending.to] {
             event.iter().for_each(|event| accounts.tell(id, event));
         }

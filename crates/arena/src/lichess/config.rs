@@ -7,7 +7,7 @@ use zeitnot_net::secret_file;
 use zeitnot_pairing::Name;
 use zeitnot_wire::lichess::{Scope, Title, Token, UserId};
 
-use super::terms::{ClockPolicy, ClockRules, MAX_CLOCK};
+use super::terms::{ClockPolicy, MAX_CLOCK};
 use crate::duration::seconds;
 
 pub(super) const INITIAL_RATING: i32 = 1500;
@@ -170,14 +170,6 @@ impl Config {
         match repeated(tokens.chain(&self.admin_token)) {
             Some(_) => Err("lichess: two accounts have the same token".into()),
             None => Ok(()),
-        }
-    }
-
-    pub(super) fn clock_rules(&self) -> ClockRules {
-        ClockRules {
-            policy: self.clocks,
-            max_limit: self.max_clock_limit,
-            max_increment: self.max_clock_increment,
         }
     }
 

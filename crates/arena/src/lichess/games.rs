@@ -104,7 +104,7 @@ impl Games {
         let mut games: Vec<_> = self.running_of(who).map(|(game, color)| event(game, color, now)).collect();
         games.sort_by_key(|game| (!game.is_my_turn, game.seconds_left.unwrap_or(Duration::MAX)));
         games.truncate(max);
-        Answer::message(&Playing { now_playing: games })
+        Answer::value(&Playing { now_playing: games })
     }
 
     /// The running games that an event stream begins with.
@@ -246,13 +246,16 @@ impl Games {
         std::mem::take(&mut self.records)
     }
 
-    pub(super) fn close_streams(&mut self) {
-        self.map.values_mut_clean().for_each(Game::close_streams);
+    /// Returns whether games are kept over a restart, and not only their records.
+    pub(super) fn has_state(&self) -> bool {
+        self.untold.is_some()
     }
 
-    /// Ends all games; their records are as they stand.
-    pub(super) fn break_off(&mut self, now: Instant) {
-        for game in self.map.values_mut_clean().filter(|game| !game.is_over()) {
+    /// Closes all streams. Games that are not kept end; their records are as they stand.
+    pub(super) fn stop(&mut self, now: Instant) {
+        let has_state = self.has_state();
+        self.map.values_mut_clean().for_each(Game::close_streams);
+        for game in self.map.values_mut_clean().filter(|game| !has_state && !game.is_over()) {
             game.finish(Status::UnknownFinish, None, now);
             game.tell_end(now);
             if game.class.is_none() {

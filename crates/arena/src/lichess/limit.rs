@@ -8,7 +8,7 @@ use std::{
 use tokio::time::Instant;
 use zeitnot_wire::lichess::UserId;
 
-use super::config::Limits;
+use super::{answer::Refusal, config::Limits};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -61,16 +61,16 @@ impl RateLimits {
         Some((since + window).saturating_duration_since(now))
     }
 
-    /// Charges `cost` requests; the error is the time to wait.
+    /// Charges `cost` requests, if one is allowed now.
     pub(super) fn take(
         &mut self,
         who: &UserId,
         limited: Limited,
         cost: usize,
         now: Instant,
-    ) -> Result<(), Duration> {
-        if let Some(wait) = self.wait(who, limited, now) {
-            return Err(wait);
+    ) -> Result<(), Refusal> {
+        if self.wait(who, limited, now).is_some() {
+            return Err(Refusal::rate_limited());
         }
         let used = self.used.entry((who.clone(), limited)).or_default();
         used.extend(std::iter::repeat_n(now, cost));
@@ -86,11 +86,15 @@ mod tests {
     fn the_window_slides() {
         let mut limits = RateLimits::new(Limits { challenges: 2, ..Limits::default() });
         let (who, now): (UserId, _) = ("bot".parse().unwrap(), Instant::now());
-        let mut take = |at| limits.take(&who, Limited::Challenge, 1, at);
-        assert_eq!(take(now), Ok(()));
-        assert_eq!(take(now + MINUTE / 2), Ok(()));
-        assert_eq!(take(now + MINUTE / 2), Err(MINUTE / 2));
-        assert_eq!(take(now + MINUTE), Ok(()));
-        assert_eq!(take(now + MINUTE), Err(MINUTE / 2));
+        let mut take = |at| {
+            let wait = limits.wait(&who, Limited::Challenge, at);
+            assert_eq!(limits.take(&who, Limited::Challenge, 1, at).is_ok(), wait.is_none());
+            wait
+        };
+        assert_eq!(take(now), None);
+        assert_eq!(take(now + MINUTE / 2), None);
+        assert_eq!(take(now + MINUTE / 2), Some(MINUTE / 2));
+        assert_eq!(take(now + MINUTE), None);
+        assert_eq!(take(now + MINUTE), Some(MINUTE / 2));
     }
 }

@@ -104,7 +104,6 @@ impl Lichess {
             None => Vec::new(),
         };
         let (changes, written, storage) = StorageActor::channel(database.clone(), file, &mut rows);
-        let has_state = database.is_some();
         let restore = |database: Database| Restored::parse(rows).map_err(|why| database.unusable(why));
         let restored = database.map(restore).transpose()?;
         let mut server = LichessServer::new(config, accounts, restored, live);
@@ -114,7 +113,7 @@ impl Lichess {
         };
         let bridges = entrants.into_iter().map(bridge).collect();
         let (handle, for_strangers, queues) = actor::channel();
-        let actor = ServerActor { server, queues, changes, written, has_state };
+        let actor = ServerActor { server, queues, changes, written };
         Ok(Lichess { port, max_connections, handle, for_strangers, actor, bridges, storage })
     }
 

@@ -21,12 +21,11 @@ use super::{
     challenges::{Challenges, Pending, gone},
     class::Class,
     config::{AccountConfig, Config},
-    game::GameAction,
+    game::{GameAction, Player},
     games::{Games, player},
     limit::{Limited, RateLimits},
     saved::{Restored, changes},
     storage::Batch,
-    streams::{Lines, StreamKind},
     terms::{Terms, draw_color},
 };
 use crate::{
@@ -82,8 +81,9 @@ impl LichessServer {
     }
 
     /// Returns what is to be written: the records of games that are over and, with a state, the rows that changed.
-    pub(super) fn changes(&mut self, has_state: bool, now: Instant) -> Batch {
+    pub(super) fn changes(&mut self, now: Instant) -> Batch {
         let LichessServer { accounts, challenges, games, .. } = self;
+        let has_state = games.has_state();
         let rows = changes(&mut accounts.map, &mut challenges.map, &mut games.map, now, has_state);
         let changes = rows.into_iter().chain(games.take_records()).collect();
         Batch { changes, ended: games.take_untold() }
@@ -132,13 +132,9 @@ impl LichessServer {
 
     pub(super) fn check_admin(&self, bearer: &Bearer) -> Result<(), Refusal> {
         match bearer {
-            Bearer::Token(token) if self.config.admin_token.as_ref() == Some(token) => Ok(()),
+            Bearer::Token(token) if self.owner(token) == Some(CallerKey::Administrator) => Ok(()),
             _ => Err(Refusal::new(StatusCode::UNAUTHORIZED, "No such token")),
         }
-    }
-
-    fn limit(&mut self, who: &UserId, limited: Limited, cost: usize, at: Instant) -> Result<(), Refusal> {
-        self.limits.take(who, limited, cost, at).map_err(|_| Refusal::rate_limited())
     }
 
     fn check_bot(&self, who: &UserId) -> Result<(), Refusal> {
@@ -173,22 +169,19 @@ impl LichessServer {
         Ok(Answer::NoContent)
     }
 
-    fn profile_of(&self, account: &Account) -> serde_json::Value {
-        let activity = self.games.activity(&self.accounts, &account.user.id);
-        self.accounts.profile(account, &activity, &format!("http://{}", self.config.listen))
-    }
-
-    pub(super) fn profile(&self, id: &UserId) -> Outcome {
-        Ok(Answer::value(&self.profile_of(self.accounts.find(id)?)))
-    }
-
     pub(super) fn own_profile(&mut self, who: &UserId, at: Instant) -> Outcome {
-        self.limit(who, Limited::Account, 1, at)?;
+        self.limits.take(who, Limited::Account, 1, at)?;
         self.profile(who)
     }
 
+    pub(super) fn profile(&self, id: &UserId) -> Outcome {
+        let profile = self.find_profile(id).ok_or_else(|| Refusal::missing("Not found"))?;
+        Ok(Answer::value(&profile))
+    }
+
     pub(super) fn find_profile(&self, id: &UserId) -> Option<serde_json::Value> {
-        self.accounts.map.get(id).map(|account| self.profile_of(account))
+        let (account, activity) = (self.accounts.map.get(id)?, self.games.activity(&self.accounts, id));
+        Some(account.profile(&activity, &format!("http://{}", self.config.listen)))
     }
 
     pub(super) fn online_bots(&self, max: usize) -> Vec<UserId> {
@@ -210,14 +203,6 @@ impl LichessServer {
         })
     }
 
-    fn stream(&self, kind: StreamKind, lines: Lines) -> Answer {
-        let keep_alive = match kind {
-            StreamKind::Game => self.config.game_keep_alive,
-            StreamKind::Events | StreamKind::Challenge => self.config.event_keep_alive,
-        };
-        Answer::Stream(lines.into_body(keep_alive))
-    }
-
     /// Opens the event stream, which begins with running games and pending challenges.
     pub(super) fn events(&mut self, who: &UserId, at: Instant) -> Outcome {
         const POLLED: &str = "Please don't poll this endpoint, it is intended to be streamed. \
@@ -230,7 +215,7 @@ impl LichessServer {
         let account = self.accounts.map.get_mut(who).ok_or_else(|| Refusal::missing("Not found"))?;
         let lines = account.listen(first);
         self.class.come_online(who);
-        Ok(self.stream(StreamKind::Events, lines))
+        Ok(lines.into_answer(self.config.event_keep_alive))
     }
 
     pub(super) fn watch(&mut self, who: &UserId, id: GameId, agent: String, at: Instant) -> Outcome {
@@ -240,7 +225,7 @@ impl LichessServer {
             self.conclude(id, at);
             return Err(Refusal::broken());
         };
-        Ok(self.stream(StreamKind::Game, lines))
+        Ok(lines.into_answer(self.config.game_keep_alive))
     }
 
     pub(super) fn act(&mut self, who: &UserId, id: GameId, action: GameAction, at: Instant) -> Outcome {
@@ -251,7 +236,7 @@ impl LichessServer {
         }
         let is_move = matches!(action, GameAction::Move { .. });
         if is_move {
-            self.limits.take(who, Limited::Move, 1, at).map_err(|_| Refusal::rate_limited())?;
+            self.limits.take(who, Limited::Move, 1, at)?;
         }
         let was_over = game.is_over();
         let done = game.contain(at, |game| game.act(color, action, at));
@@ -305,18 +290,17 @@ impl LichessServer {
         if who == whom {
             return Err(Refusal::missing("Resource not found"));
         }
-        let clocks = self.config.clock_rules();
-        let terms = Terms::read(form, clocks)?;
+        let terms = Terms::read(form, &self.config)?;
         if !form.rules.is_empty() {
             return Err(Refusal::bad("Rules not applicable for bots"));
         }
         let cost = if them.is_bot() { 1 } else { PERSON_COST };
         if them.is_bot() || self.accounts.is_bot(who) {
-            clocks.check_for_bots(terms.speed())?;
+            self.config.check_for_bots(terms.speed())?;
         }
         self.challenges.check_room(who)?;
         for limited in [Limited::DailyChallenge, Limited::Challenge] {
-            self.limit(who, limited, cost, at)?;
+            self.limits.take(who, limited, cost, at)?;
         }
         self.check_bot_games(who, whom, at)?;
         let challenge = self.describe(who, whom, form, &terms);
@@ -325,21 +309,14 @@ impl LichessServer {
         let pending =
             Pending { challenge, from: who.clone(), to: whom.clone(), terms, expires, waiting: None };
         let (answer, lines) = self.challenges.add(pending, waits, &self.accounts);
-        Ok(lines.map_or(answer, |lines| self.stream(StreamKind::Challenge, lines)))
+        Ok(lines.map_or(answer, |lines| lines.into_answer(self.config.event_keep_alive)))
     }
 
     fn describe(&self, who: &UserId, whom: &UserId, form: &NewChallenge, terms: &Terms) -> Challenge {
         let party = |id: &UserId| {
-            let account = self.accounts.map.get(id)?;
-            let perf = account.perf(&terms.perf());
-            Some(ChallengeUser {
-                id: id.clone(),
-                name: account.user.username.clone(),
-                title: account.user.title.clone(),
-                rating: perf.rating,
-                provisional: perf.prov,
-                online: self.games.is_online(&self.accounts, id),
-            })
+            let Player { id, name, title, rating, provisional, .. } = player(&self.accounts, id, terms)?;
+            let online = self.games.is_online(&self.accounts, &id);
+            Some(ChallengeUser { id, name, title, rating, provisional, online })
         };
         let id = self.free_id();
         Challenge {

@@ -15,18 +15,12 @@ use tokio::{
     time::{Interval, MissedTickBehavior, interval},
 };
 
+use super::answer::Answer;
+
 /// Lines queued before a reader counts as slow.
 const SLOW: usize = 32;
 /// Lines queued for a slow reader at most.
 const MAX_QUEUE: usize = 256;
-
-/// What a stream tells of.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum StreamKind {
-    Events,
-    Game,
-    Challenge,
-}
 
 /// Treatment of a line whose reader is slow. No move and no end of a game is ever lost.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -137,17 +131,18 @@ struct Writer {
 }
 
 impl Lines {
-    pub(super) fn into_body(self, keep_alive: Duration) -> Body {
+    /// Returns the stream as an answer, with an empty line after each `keep_alive` without another.
+    pub(super) fn into_answer(self, keep_alive: Duration) -> Answer {
         let mut keep_alive = interval(keep_alive);
         keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // The first tick would come at once.
         keep_alive.reset();
         let Lines { first, rest } = self;
         let writer = Writer { first: first.into(), rest, keep_alive };
-        Body::from_stream(unfold(writer, |mut writer| async move {
+        Answer::Stream(Body::from_stream(unfold(writer, |mut writer| async move {
             let bytes = writer.next().await?;
             Some((Ok::<_, Infallible>(bytes), writer))
-        }))
+        })))
     }
 }
 

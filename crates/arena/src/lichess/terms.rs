@@ -8,7 +8,7 @@ use zeitnot_wire::lichess::{
     ColorWish, NewChallenge, PerfKey, PerfName, Source, Speed, TimeControl, Variant, VariantKey,
 };
 
-use super::answer::Refusal;
+use super::{answer::Refusal, config::Config};
 use zeitnot_referee::Allowance;
 
 /// Upper bound of both parts of any clock, also in a saved state: what a class tournament can have.
@@ -36,17 +36,9 @@ pub enum ClockPolicy {
     Any,
 }
 
-/// The clocks that challenges may ask for.
-#[derive(Copy, Clone, Debug)]
-pub(super) struct ClockRules {
-    pub(super) policy: ClockPolicy,
-    pub(super) max_limit: Duration,
-    pub(super) max_increment: Duration,
-}
-
-impl ClockRules {
+impl Config {
     /// Returns the clock that a challenge asks for, if it is allowed.
-    fn check(self, time: &TimeControl) -> Result<rules::TimeControl, Refusal> {
+    fn check_clock(&self, time: &TimeControl) -> Result<rules::TimeControl, Refusal> {
         let clock = time.clock().ok_or_else(|| {
             Refusal::field("clock.limit", "A clock is required: there are no correspondence games here")
         })?;
@@ -54,10 +46,10 @@ impl ClockRules {
         let is_whole = limit.fract() == 0.0 && increment.fract() == 0.0;
         let is_short = matches!(clock.initial.as_secs(), 0 | 15 | 30 | 45 | 90);
         let is_usual = is_whole && (is_short || limit % 60.0 == 0.0 && limit <= 10_800.0);
-        let is_any = self.policy == ClockPolicy::Any && !clock.initial.is_zero();
-        if clock.initial > self.max_limit || !is_any && !is_usual {
+        let is_any = self.clocks == ClockPolicy::Any && !clock.initial.is_zero();
+        if clock.initial > self.max_clock_limit || !is_any && !is_usual {
             Err(Refusal::field("clock.limit", "Invalid clock limit"))
-        } else if clock.increment > self.max_increment
+        } else if clock.increment > self.max_clock_increment
             || !is_any && (increment > 60.0 || limit + increment == 0.0)
         {
             Err(Refusal::field("clock.increment", "Invalid clock increment"))
@@ -67,8 +59,8 @@ impl ClockRules {
     }
 
     /// Checks whether bots may play at this speed.
-    pub(super) fn check_for_bots(self, speed: Speed) -> Result<(), Refusal> {
-        match self.policy == ClockPolicy::Lichess && speed == Speed::UltraBullet {
+    pub(super) fn check_for_bots(&self, speed: Speed) -> Result<(), Refusal> {
+        match self.clocks == ClockPolicy::Lichess && speed == Speed::UltraBullet {
             true => Err(Refusal::bad("Game incompatible with a BOT account")),
             false => Ok(()),
         }
@@ -77,8 +69,8 @@ impl ClockRules {
 
 impl Terms {
     /// Reads the terms of a challenge.
-    pub(super) fn read(form: &NewChallenge, clocks: ClockRules) -> Result<Terms, Refusal> {
-        let time = clocks.check(&form.time)?;
+    pub(super) fn read(form: &NewChallenge, config: &Config) -> Result<Terms, Refusal> {
+        let time = config.check_clock(&form.time)?;
         let (variant, fen) = match (&form.variant, form.fen.clone()) {
             (VariantKey::Standard | VariantKey::FromPosition, Some(fen)) => {
                 (VariantKey::FromPosition, Some(fen))
@@ -182,9 +174,8 @@ mod tests {
 
     use super::*;
 
-    fn rules(policy: ClockPolicy) -> ClockRules {
-        let (max_limit, max_increment) = (Duration::from_secs(10_800), Duration::from_secs(180));
-        ClockRules { policy, max_limit, max_increment }
+    fn config(clocks: &str) -> Config {
+        toml::from_str(&format!("listen = '127.0.0.1:0'\nclocks = '{clocks}'")).unwrap()
     }
 
     #[test]
@@ -197,7 +188,7 @@ mod tests {
             ("clock.limit=60&clock.increment=300000000", false),
         ] {
             let challenge = NewChallenge::from_form(form).unwrap();
-            assert_eq!(Terms::read(&challenge, rules(ClockPolicy::Any)).is_ok(), is_playable, "{form}");
+            assert_eq!(Terms::read(&challenge, &config("any")).is_ok(), is_playable, "{form}");
         }
     }
 
@@ -223,7 +214,7 @@ mod tests {
             ("rated=true&fen=4k3/8/8/8/8/8/8/4K2R+w+K+-+0+1&clock.limit=60", false),
         ] {
             let challenge = NewChallenge::from_form(form).unwrap();
-            assert_eq!(Terms::read(&challenge, rules(ClockPolicy::Lichess)).is_ok(), is_playable, "{form}");
+            assert_eq!(Terms::read(&challenge, &config("lichess")).is_ok(), is_playable, "{form}");
         }
     }
 
