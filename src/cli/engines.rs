@@ -2,11 +2,8 @@
 
 use std::{collections::BTreeMap, thread};
 
-use zeitnot_engine::{
-    EngineFactory,
-    external::{Named, Opened, Program},
-    syzygy::Tablebases,
-};
+use zeitnot_engine::{EngineFactory, syzygy::Tablebases};
+use zeitnot_external::{Named, Opened, Program};
 
 use super::{CliError, config::Config};
 
@@ -88,7 +85,7 @@ fn open(name: &str, named: &Named) -> Result<(EngineFactory, Option<String>), Fa
                 false => Failure::Failed(error.to_string()),
             })?;
             let warning = unknown_options(name, &opened);
-            Ok((EngineFactory::external(opened.program).map_err(|error| failed(&error))?, warning))
+            Ok((opened.program.factory().map_err(|error| failed(&error))?, warning))
         }
     }
 }

@@ -8,10 +8,9 @@ use std::{
 };
 
 use zeitnot_engine as engine;
-use zeitnot_engine::{
-    external::Program,
-    training::{GameFile, GameFileError, GameWriter, PlayedGame, Teacher, TeacherError},
-};
+use zeitnot_engine::training::{GameFile, GameFileError, GameWriter, PlayedGame};
+use zeitnot_external::Program;
+use zeitnot_trainer::{Teacher, TeacherError};
 
 use super::{
     CliError,

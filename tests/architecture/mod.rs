@@ -21,6 +21,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         &["tokio::net", "tokio::spawn", "tokio::sync", "sleep", "std::net", "std::fs", "std::thread"],
     ),
     ("engine", &["tokio", "std::net"]),
+    ("external", &["tokio", "std::net"]),
     ("trainer", &["tokio", "std::net"]),
 ];
 

@@ -7,10 +7,9 @@ use zeitnot_bot::{
     Config,
     policy::{Draw, Resign},
 };
-use zeitnot_engine::{
-    EngineFactory, Kind,
-    external::{self, OnEngineFailure},
-};
+use zeitnot_engine::Kind;
+use zeitnot_external as external;
+use zeitnot_external::OnEngineFailure;
 use zeitnot_rules::{Color, Game, MoveText, chess::Chess};
 use zeitnot_seat::{Action, Declined, Event, Turn};
 use zeitnot_testing::soon;
@@ -225,7 +224,7 @@ async fn the_game_is_left_if_its_engine_fails() {
         let program = external::Program::open("mortal", &config).unwrap().program;
         let rules: Config = toml::from_str("[[choose]]\nengine = 'mortal'").unwrap();
         let house = house_with(Kind::Search, rules, |context| {
-            let factory = EngineFactory::external(program).unwrap();
+            let factory = program.factory().unwrap();
             context.set_engines(&BTreeMap::from([("mortal".to_owned(), factory)]));
         });
         let mut seat = house.lobby.open(info(Color::Black, None)).await.unwrap();

@@ -9,7 +9,8 @@ use zeitnot_bot as bot;
 use zeitnot_bot::{Bot, BotContext};
 use zeitnot_clients::{OrderQueue, Protocol, Shutdown, contest::Contest};
 use zeitnot_engine as engine;
-use zeitnot_engine::{EngineFactory, Kind, external};
+use zeitnot_engine::{EngineFactory, Kind};
+use zeitnot_external as external;
 use zeitnot_testing::{LONG, has_engine, send_signal, soon, until};
 
 use crate::support::{
@@ -21,7 +22,7 @@ const STOCKFISH: &str = "/usr/games/stockfish";
 
 fn stockfish() -> EngineFactory {
     let config = external::Config::new(STOCKFISH);
-    EngineFactory::external(external::Program::open("stockfish", &config).unwrap().program).unwrap()
+    external::Program::open("stockfish", &config).unwrap().program.factory().unwrap()
 }
 
 /// Process ids of our children of this name.

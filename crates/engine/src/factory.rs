@@ -13,7 +13,7 @@ use zeitnot_rules::{
 use crate::{
     config::{Config, Kind, TableScope},
     eval::{EngineGame, Evaluator, Part},
-    external::{self, External},
+    external_engine::{ExternalEngine, ThinkerFor},
     fallback,
     faulty::Faulty,
     limited::{Limited, MoveLimits},
@@ -39,7 +39,7 @@ const SUBSTITUTE_MIB: usize = 4;
 #[derive(Clone)]
 enum Source {
     Own(Kind),
-    External(Arc<external::Program>),
+    External(Arc<dyn ExternalEngine>),
 }
 
 /// Makes thinkers by one configuration; those of all games share one table.
@@ -73,15 +73,15 @@ impl EngineFactory {
         Ok(EngineFactory::with(Source::Own(config.kind), config, table))
     }
 
-    /// Makes thinkers that ask an external engine. Our own one supplies the fallback moves, and plays on
-    /// where the external one cannot, if its configuration says so.
+    /// Makes thinkers that ask an external engine, within these limits. Our own one supplies the fallback moves, and
+    /// plays on where the external one cannot, if its configuration says so.
     ///
     /// # Errors
     /// As [`EngineFactory::new`].
-    pub fn external(program: Arc<external::Program>) -> Result<Self, OutOfMemory> {
+    pub fn external(engine: Arc<dyn ExternalEngine>, limits: MoveLimits) -> Result<Self, OutOfMemory> {
         let table = TranspositionTable::new(SUBSTITUTE_MIB)?;
-        let config = Config { limits: program.limits(), ..Config::default() };
-        Ok(EngineFactory::with(Source::External(program), &config, table))
+        let config = Config { limits, ..Config::default() };
+        Ok(EngineFactory::with(Source::External(engine), &config, table))
     }
 
     fn with(source: Source, config: &Config, table: TranspositionTable) -> Self {
@@ -114,7 +114,7 @@ impl EngineFactory {
     pub fn name(&self) -> String {
         match &self.source {
             Source::Own(kind) => kind.to_string(),
-            Source::External(program) => program.title().to_owned(),
+            Source::External(engine) => engine.title().to_owned(),
         }
     }
 
@@ -122,14 +122,14 @@ impl EngineFactory {
     pub fn plays<G: Game>(&self, start: &G) -> bool {
         match &self.source {
             Source::Own(_) => true,
-            Source::External(program) => program.plays(start.kind(), start.is_chess960()),
+            Source::External(engine) => engine.plays(start.kind(), start.is_chess960()),
         }
     }
 
     /// Kills the processes of an external engine, for good.
     pub fn close(&self) {
-        if let Source::External(program) = &self.source {
-            program.close();
+        if let Source::External(engine) = &self.source {
+            engine.close();
         }
     }
 
@@ -144,7 +144,7 @@ impl EngineFactory {
     pub fn fingerprint(&self) -> u64 {
         let mut name = match &self.source {
             Source::Own(kind) => format!("{kind} {}", env!("CARGO_PKG_VERSION")),
-            Source::External(program) => program.identity(),
+            Source::External(engine) => engine.identity(),
         };
         if !self.limits.is_none() {
             name.push_str(&format!(" {}", self.limits));
@@ -197,7 +197,10 @@ impl EngineFactory {
         &self.table
     }
 
-    fn make<G: EngineGame>(&self) -> Box<dyn Thinker<G>> {
+    fn make<G: EngineGame>(&self) -> Box<dyn Thinker<G>>
+    where
+        dyn ExternalEngine: ThinkerFor<G>,
+    {
         let (mib, threads, scheduler) = (self.hash_mib.get(), self.threads.get(), self.scheduler.clone());
         match &self.source {
             Source::Own(Kind::Search) => {
@@ -214,10 +217,10 @@ impl EngineFactory {
                 textbook::TextbookThinker::<G>::new(*algorithm, self.depth).with_scheduler(scheduler),
             ),
             Source::Own(Kind::Faulty(fault)) => Box::new(Faulty(*fault)),
-            Source::External(program) => {
+            Source::External(engine) => {
                 let (search, limits) = (self.search::<G>(), self.limits);
                 let own = move || limited(Box::new(search()), limits);
-                Box::new(External::new(program.clone(), Box::new(own)))
+                ThinkerFor::thinker(engine.clone(), Box::new(own))
             }
         }
     }

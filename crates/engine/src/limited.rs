@@ -28,12 +28,13 @@ pub struct MoveLimits {
 }
 
 impl MoveLimits {
-    pub(crate) fn is_none(self) -> bool {
+    /// Returns whether there are none.
+    pub fn is_none(self) -> bool {
         self == MoveLimits::default()
     }
 
     /// Returns the limits of a search that begins now.
-    pub(crate) fn apply(self, limits: &Limits, now: Instant) -> Limits {
+    pub fn apply(self, limits: &Limits, now: Instant) -> Limits {
         let until = self.move_time.and_then(|time| now.checked_add(time));
         // Without a hard limit, the clocks may end before this limit: then they are told, and the search is stopped.
         let is_shorter = until.zip(limits.hard).is_some_and(|(until, hard)| until < hard);

@@ -3,11 +3,7 @@
 use std::io::{BufRead, Read};
 
 /// Reads lines until the input ends or `take` returns `false`. It gets `None` for a longer line, which is skipped.
-pub(crate) fn read_lines(
-    mut input: impl BufRead,
-    max_bytes: u64,
-    mut take: impl FnMut(Option<String>) -> bool,
-) {
+pub fn read_lines(mut input: impl BufRead, max_bytes: u64, mut take: impl FnMut(Option<String>) -> bool) {
     let mut line = Vec::new();
     loop {
         line.clear();

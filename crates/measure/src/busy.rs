@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use zeitnot_engine::process::isolate;
+use zeitnot_external::process::isolate;
 
 /// Keeps a core busy until the standard input ends.
 pub(crate) fn run() -> ! {

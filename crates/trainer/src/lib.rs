@@ -22,6 +22,7 @@ mod settings;
 mod simd;
 mod small;
 mod state;
+mod teacher;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -36,3 +37,4 @@ pub use rounding::Rounding;
 pub use run::{Report, Run};
 pub use settings::Settings;
 pub use small::{SmallReport, SmallRun, SmallSettings};
+pub use teacher::{Teacher, TeacherError};

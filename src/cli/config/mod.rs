@@ -13,6 +13,7 @@ use zeitnot_bot as bot;
 use zeitnot_bot::cache;
 use zeitnot_clients::{Server, lichess, lookup};
 use zeitnot_engine as engine;
+use zeitnot_external as external;
 
 use super::{log, service::metrics};
 
@@ -34,7 +35,7 @@ pub struct Config {
     /// `[engine]`: our engine.
     pub engine: engine::Config,
     /// `[engines.NAME]`: other engines, for the rules of `[[bot.choose]]`.
-    pub engines: BTreeMap<String, engine::external::Named>,
+    pub engines: BTreeMap<String, external::Named>,
     /// `[bot]`: how to play.
     pub bot: bot::Config,
     /// `[online_moves]`: servers that are asked for moves.
@@ -146,7 +147,7 @@ impl Config {
         };
         reader.finish()?;
         let accounts = config.servers.iter().filter_map(|server| server.config().downcast_ref());
-        accounts.filter_map(lichess::Config::token_variable).for_each(engine::process::withhold);
+        accounts.filter_map(lichess::Config::token_variable).for_each(external::process::withhold);
         Ok(config)
     }
 }

@@ -4,9 +4,10 @@ use std::{collections::HashSet, path::PathBuf, time::Duration};
 
 use zeitnot_arena as arena;
 use zeitnot_arena::matches::{Effort, Entry, Match, Schedule, openings::BALANCED};
-use zeitnot_engine::{PlayVisitor, Playable, external, with_game};
+use zeitnot_engine::{PlayVisitor, Playable, with_game};
 use zeitnot_referee::{Adjudication, DrawRule, ResignRule};
 use zeitnot_rules::{DynGame, Game, GameKind, TimeControl};
+use zeitnot_wire::engines::variants;
 
 use crate::cli::{CliError, config::Overrides};
 
@@ -157,7 +158,7 @@ impl PlayVisitor for Load<'_> {
 
 /// Parses a game with a name in UCI.
 pub(super) fn variant(name: &str) -> Result<GameKind, String> {
-    let games = || external::uci_variants().map(|(game, _)| game);
+    let games = || variants::uci_variants().map(|(game, _)| game);
     let known = || games().map(GameKind::name).collect::<Vec<_>>().join(", ");
     let found = name.parse().ok().filter(|game| games().any(|it| it == *game));
     found.ok_or_else(|| format!("known: {}; chess960 is chess with openings of its own", known()))

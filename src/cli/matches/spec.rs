@@ -9,10 +9,9 @@ use std::{
 
 use zeitnot_arena::matches::{Effort, Entry, EntryEngine};
 use zeitnot_engine as engine;
-use zeitnot_engine::{
-    Kind,
-    external::{self, Named, Program, Protocol, Value},
-};
+use zeitnot_engine::Kind;
+use zeitnot_external as external;
+use zeitnot_external::{Named, Program, Protocol, Value};
 use zeitnot_wire::printable;
 
 use super::conditions::{Conditions, Openings, time};

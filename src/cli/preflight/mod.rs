@@ -6,9 +6,8 @@ use std::{fmt::Display, sync::Arc};
 use zeitnot_arena::{self as arena, DatabaseLocation};
 use zeitnot_bot::{cache, sources::MoveSources};
 use zeitnot_clients::{Server, Written, lookup::Lookup};
-use zeitnot_engine::{
-    self as engine, EngineFactory, TableScope, external::Named, memory, syzygy::Tablebases,
-};
+use zeitnot_engine::{self as engine, EngineFactory, TableScope, memory, syzygy::Tablebases};
+use zeitnot_external::Named;
 
 use super::{
     CliError,

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use tokio_util::task::TaskTracker;
 use zeitnot_clients::Shutdown;
-use zeitnot_engine::process;
+use zeitnot_external::process;
 
 use super::CliError;
 

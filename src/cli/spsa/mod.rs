@@ -18,7 +18,7 @@ use zeitnot_arena::matches::{
     spsa::{self, Spsa, Trial},
     tally::Tally,
 };
-use zeitnot_engine::external::{Program, Value};
+use zeitnot_external::{Program, Value};
 use zeitnot_rules::{DynGame, fnv1a};
 
 use super::{

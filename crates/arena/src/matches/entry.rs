@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::task::JoinError;
-use zeitnot_engine::{Config, OutOfMemory, external::Program, syzygy::TablebaseError};
+use zeitnot_engine::{Config, OutOfMemory, syzygy::TablebaseError};
+use zeitnot_external::Program;
 use zeitnot_rules::TimeControl;
 
 use zeitnot_referee::Allowance;

@@ -7,7 +7,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 use tokio_util::sync::CancellationToken;
-use zeitnot_engine::external::{Fault, Reply};
+use zeitnot_external::{Fault, Reply};
 use zeitnot_referee::{Cause, Referee};
 use zeitnot_rules::{ByColor, Color, DynGame};
 

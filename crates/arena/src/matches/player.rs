@@ -15,11 +15,11 @@ use tokio::{
 use zeitnot_engine::{
     Best, Clocks, Decision, EngineFactory, Limits, PlayVisitor, Playable, Progress, StopFlag, Task,
     driver::{SearchEnd, SearchEvent, SearchRequest, SearchThread},
-    external::{Fault, MatchEngine, Reply},
     syzygy::Tablebases,
     time::{Budget, Clock, Reserve},
     with_game,
 };
+use zeitnot_external::{Fault, MatchEngine, Reply};
 use zeitnot_rules::{ByColor, DynGame, GameHistory, GameKind, Packed};
 
 use super::entry::{Effort, Entry, EntryEngine, MatchError};

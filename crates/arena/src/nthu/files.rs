@@ -9,7 +9,7 @@ use std::{
 };
 
 use tokio::{process::Command, time::timeout};
-use zeitnot_engine::process::{Group, isolate};
+use zeitnot_external::process::{Group, isolate};
 use zeitnot_rules::minichess::MiniChess;
 use zeitnot_wire::nthu::{Action, print_state};
 

@@ -1,7 +1,7 @@
 //! Training of the evaluation: self-play data and Texel tuning.
 //!
 //! A [`SelfPlayer`] plays games of any kind, a [`GameWriter`] stores them, and a [`GameReader`] reads them one by one.
-//! [`Dataset`] traces the quiet positions of such a file, a [`Teacher`] gives them another engine's scores, [`tune`] fits
+//! [`Dataset`] traces the quiet positions of such a file, [`tune`] fits
 //! the weights, and [`format_weights`] writes them as Rust. See `docs/data.md`.
 //!
 //! Source: Chess Programming Wiki, "Texel's Tuning Method".
@@ -15,7 +15,6 @@ mod other_game;
 mod record;
 mod selfplay;
 mod small_examples;
-mod teacher;
 mod transcript;
 mod tuner;
 mod weights_file;
@@ -29,7 +28,6 @@ pub use other_game::count_positions;
 pub use record::{Label, Record};
 pub use selfplay::{BadShard, NodeLimits, SelfPlayer, Shard, self_player};
 pub use small_examples::{SmallExample, SmallExamples};
-pub use teacher::{Teacher, TeacherError};
 pub use transcript::StoredGame;
 pub use tuner::{Epoch, TunerSettings, tune};
 pub use weights_file::format_weights;

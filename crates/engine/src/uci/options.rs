@@ -3,13 +3,14 @@
 use std::{env, num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, time::Duration};
 
 use zeitnot_rules::GameKind;
+use zeitnot_wire::engines::variants;
 
 #[cfg(any(test, feature = "tuning"))]
 use crate::search::tuning::{self, Tunable};
 use crate::{
     book::{self, Book, BookError, Selection},
     config::Config,
-    external, memory,
+    memory,
     net::{EvalFile, NetError},
     strength::Elo,
     syzygy::{self, MAX_PIECES, TablebaseError, Tablebases},
@@ -315,10 +316,10 @@ pub(super) const CHESS: &[Offer] = &[
     ),
     combo(
         "UCI_Variant",
-        || external::uci_variants().map(|row| row.1).collect(),
-        |options| external::uci_variants().find(|row| row.0 == options.game).map_or("", |row| row.1),
+        || variants::uci_variants().map(|row| row.1).collect(),
+        |options| variants::uci_variants().find(|row| row.0 == options.game).map_or("", |row| row.1),
         |options, chosen| {
-            let row = external::uci_variants().find(|row| row.1 == chosen);
+            let row = variants::uci_variants().find(|row| row.1 == chosen);
             options.game = row.map_or(options.game, |row| row.0);
         },
     ),

@@ -9,7 +9,7 @@ use std::{
 };
 
 use tempfile::TempDir;
-use zeitnot_engine::process::{Group, isolate};
+use zeitnot_external::process::{Group, isolate};
 
 /// A running client; killed when dropped.
 pub(super) struct Client {

@@ -4,6 +4,7 @@ use super::uci::UciScore;
 
 pub mod cecp;
 pub mod uci;
+pub mod variants;
 
 /// Progress of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

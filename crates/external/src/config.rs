@@ -9,14 +9,7 @@ use std::{
 };
 
 use serde::{Deserialize, Deserializer, de};
-
-use crate::{
-    config::{Config as OwnConfig, Kind},
-    limited::MoveLimits,
-    net::EvalFile,
-    strength::Elo,
-    syzygy,
-};
+use zeitnot_engine::{Config as OwnConfig, Elo, Kind, MoveLimits, net::EvalFile, syzygy};
 
 /// An external engine.
 #[derive(Clone, Debug, PartialEq, Eq)]

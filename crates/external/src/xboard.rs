@@ -14,7 +14,7 @@ use zeitnot_wire::{
     uci::Go,
 };
 
-use super::{
+use crate::{
     connection::Connection,
     fault::Fault,
     protocol::{EngineProtocol, Introduction, Message, Position},
@@ -27,7 +27,7 @@ const FEATURES_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Features of the engine, and its state.
 #[derive(Debug, Default)]
-pub(super) struct Xboard {
+pub(crate) struct Xboard {
     /// Moves are prefixed with `usermove`.
     usermove: bool,
     /// It understands `setboard`.
@@ -42,7 +42,7 @@ pub(super) struct Xboard {
 }
 
 impl Xboard {
-    pub(super) fn new() -> Xboard {
+    pub(crate) fn new() -> Xboard {
         Xboard { time: true, ..Xboard::default() }
     }
 

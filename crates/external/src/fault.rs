@@ -45,11 +45,11 @@ pub enum Fault {
 
 impl Fault {
     /// Returns whether the engine has answered, with what cannot be played: it may well answer so again.
-    pub(super) fn is_answer(&self) -> bool {
+    pub(crate) fn is_answer(&self) -> bool {
         matches!(self, Fault::IllegalMove(_) | Fault::NoMove | Fault::Resigns)
     }
 
-    pub(super) fn advice(&self) -> &'static str {
+    pub(crate) fn advice(&self) -> &'static str {
         match self {
             Fault::Start(error) if error.kind() == io::ErrorKind::NotFound => {
                 "is it installed, and are `command` and `folder` right?"

@@ -5,16 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use zeitnot_engine::{Best, Report, Task};
 use zeitnot_rules::Tactics;
 
-use super::{
+use crate::{
     fault::Fault,
     program::Program,
     search::{Reply, Session, search},
-};
-use crate::{
-    decision::Best,
-    thinker::{Report, Task},
 };
 
 /// Time to answer after `stop`, before the process is killed. The game is over then: this only tells whether the

@@ -12,24 +12,18 @@ use std::{
     time::{Duration, Instant},
 };
 
+use zeitnot_engine::{Decision, Limits, MoveLimits, StopFlag, Task};
 use zeitnot_rules::{GameHistory, GameKind, Packed, chess::Chess};
-use zeitnot_wire::engines::Spin;
+use zeitnot_wire::engines::{Spin, variants};
 
-use super::{
+use crate::{
     config::{Config, OnEngineFailure, Protocol, Value},
     connection::{Connection, Processes},
     fault::Fault,
     protocol::{EngineProtocol, Introduction},
     search::{Session, search},
     uci::Uci,
-    variants,
     xboard::Xboard,
-};
-use crate::{
-    decision::Decision,
-    limited::MoveLimits,
-    limits::{Limits, StopFlag},
-    thinker::Task,
 };
 
 /// Time for the test move, …
@@ -156,7 +150,7 @@ impl Program {
     }
 
     /// Reaction to its failure in a game.
-    pub(super) fn on_failure(&self) -> OnEngineFailure {
+    pub(crate) fn on_failure(&self) -> OnEngineFailure {
         self.config.on_engine_failure
     }
 
@@ -167,19 +161,22 @@ impl Program {
     }
 
     /// Its name for this game.
-    pub(super) fn variant(&self, game: GameKind) -> Option<&'static str> {
+    pub(crate) fn variant(&self, game: GameKind) -> Option<&'static str> {
         let told = &self.introduction.variants;
-        let names = variants::names(game, self.config.protocol).iter();
-        names.copied().find(|name| told.iter().any(|told| told.eq_ignore_ascii_case(name)))
+        let names = match self.config.protocol {
+            Protocol::Uci => variants::uci_names(game),
+            Protocol::Xboard => variants::xboard_names(game),
+        };
+        names.iter().copied().find(|name| told.iter().any(|told| told.eq_ignore_ascii_case(name)))
     }
 
     /// Time that a process may take to be ready.
-    pub(super) fn start_within(&self) -> Duration {
+    pub(crate) fn start_within(&self) -> Duration {
         self.config.start_within
     }
 
     /// Starts another process on a thread of its own.
-    pub(super) fn start_in_background(self: &Arc<Self>) -> Receiver<Result<Session, Fault>> {
+    pub(crate) fn start_in_background(self: &Arc<Self>) -> Receiver<Result<Session, Fault>> {
         let (to_owner, started) = sync_channel(1);
         let program = self.clone();
         let start = move || drop(to_owner.send(program.start()));
@@ -190,7 +187,7 @@ impl Program {
     }
 
     /// Starts another process, and waits until it is ready.
-    pub(super) fn start(&self) -> Result<Session, Fault> {
+    pub(crate) fn start(&self) -> Result<Session, Fault> {
         self.connect().map(|(session, _)| session)
     }
 

@@ -9,14 +9,27 @@ use std::{
     time::{Duration, Instant},
 };
 
+use zeitnot_engine::{
+    Best, Clocks, Decision, EngineFactory, Limits, MoveLimits, Progress, Report, Score, StopFlag, Task,
+    Thinker,
+};
 use zeitnot_rules::{ByColor, Game, GameHistory, GameKind, Packed, chess::Chess};
 use zeitnot_testing::has_engine;
 
 use super::{Config, MatchEngine, OnEngineFailure, Program, Protocol, Reply, thinker::External};
-use crate::{
-    Best, Clocks, Decision, EngineFactory, Limits, MoveLimits, Progress, Report, Score, StopFlag, Task,
-    Thinker, faulty::LastMove,
-};
+
+/// Plays the last legal move, which differs from the fallback move.
+struct LastMove;
+
+impl Thinker<Chess> for LastMove {
+    fn think(&mut self, task: &Task<'_, Chess>) -> Report {
+        let now = task.game.now();
+        if let Some(&last) = now.moves().last() {
+            task.best.publish(Best { mv: now.pack(last), depth: 1, ..task.best.read() });
+        }
+        Report::default()
+    }
+}
 
 mod faults;
 #[cfg(target_os = "linux")]
@@ -185,7 +198,7 @@ fn its_limits_are_sent_with_every_go() {
         move_time: Some(Duration::from_secs(40)),
     };
     let program = open(&Config { limits, ..script(&go, ":") });
-    let factory = EngineFactory::external(program).unwrap();
+    let factory = program.factory().unwrap();
     for (limits, sent) in [
         (Limits::default(), "go depth 5 nodes 1 movetime 39985"),
         (Limits { depth: Some(3), ..Limits::default() }, "go depth 3 nodes 1 movetime 39985"),
@@ -327,13 +340,13 @@ fn what_it_can_play_is_what_it_says() {
 
 #[test]
 fn engines_and_their_settings_are_told_apart() {
-    let fingerprint = |config: &Config| EngineFactory::external(open(config)).unwrap().fingerprint();
+    let fingerprint = |config: &Config| open(config).factory().unwrap().fingerprint();
     let plain = script(":", ":");
     let mut other = plain.clone();
     other.options.insert("Hash".to_owned(), "2".into());
     assert_eq!(fingerprint(&plain), fingerprint(&plain));
     assert_ne!(fingerprint(&plain), fingerprint(&other));
-    let ours = EngineFactory::new(&crate::Config::default()).unwrap();
+    let ours = EngineFactory::new(&zeitnot_engine::Config::default()).unwrap();
     assert_ne!(fingerprint(&plain), ours.fingerprint());
 }
 

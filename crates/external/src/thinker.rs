@@ -8,17 +8,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_rules::{Packed, Tactics};
+use zeitnot_engine::{
+    Best, EngineFactory, ExternalEngine, MakeOwn, OutOfMemory, Report, Task, Thinker, ThinkerFor,
+};
+use zeitnot_rules::{GameKind, Packed, Tactics};
 
-use super::{
+use crate::{
     config::OnEngineFailure,
     fault::Fault,
     program::Program,
     search::{POLL, Reply, Session, search},
-};
-use crate::{
-    decision::Best,
-    thinker::{Report, Task, Thinker},
 };
 
 /// Time to answer after `stop`. Shorter than the time after which a search thread counts as hung.
@@ -35,7 +34,7 @@ pub(crate) struct External<G: Tactics> {
     state: State<G>,
     /// Faults in a row.
     faults: u32,
-    make_own: Box<dyn Fn() -> Box<dyn Thinker<G>> + Send>,
+    make_own: MakeOwn<G>,
 }
 
 enum State<G: Tactics> {
@@ -44,6 +43,41 @@ enum State<G: Tactics> {
     Replaced(Box<dyn Thinker<G>>),
     /// It has failed for good, and nobody may play in its name.
     Failed,
+}
+
+impl Program {
+    /// Makes what makes its thinkers.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if there is none for the table of our own search.
+    pub fn factory(self: Arc<Self>) -> Result<EngineFactory, OutOfMemory> {
+        let limits = self.limits();
+        EngineFactory::external(self, limits)
+    }
+}
+
+impl ExternalEngine for Program {
+    fn title(&self) -> &str {
+        self.title()
+    }
+
+    fn identity(&self) -> String {
+        self.identity()
+    }
+
+    fn plays(&self, game: GameKind, chess960: bool) -> bool {
+        self.plays(game, chess960)
+    }
+
+    fn close(&self) {
+        self.close();
+    }
+}
+
+impl<G: Tactics> ThinkerFor<G> for Program {
+    fn thinker(self: Arc<Self>, make_own: MakeOwn<G>) -> Box<dyn Thinker<G>> {
+        Box::new(External::new(self, make_own))
+    }
 }
 
 impl<G: Tactics> Thinker<G> for External<G> {
@@ -77,7 +111,7 @@ fn is_over<G: Tactics>(task: &Task<'_, G>) -> bool {
 
 impl<G: Tactics> External<G> {
     /// Starts the process. The thinker of `make_own` plays where the engine cannot, if the configuration allows it.
-    pub(crate) fn new(program: Arc<Program>, make_own: Box<dyn Fn() -> Box<dyn Thinker<G>> + Send>) -> Self {
+    pub(crate) fn new(program: Arc<Program>, make_own: MakeOwn<G>) -> Self {
         let state = State::Starting(program.start_in_background());
         External { program, state, faults: 0, make_own }
     }

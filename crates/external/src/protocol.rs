@@ -8,10 +8,10 @@ use zeitnot_wire::{
     uci::Go,
 };
 
-use super::{connection::Connection, fault::Fault};
+use crate::{connection::Connection, fault::Fault};
 
 /// One of the protocols, with its state of the conversation with an engine.
-pub(super) trait EngineProtocol: Send {
+pub(crate) trait EngineProtocol: Send {
     /// Asks the engine for its features, and sets the options that it has.
     fn greet(
         &mut self,
@@ -35,7 +35,7 @@ pub(super) trait EngineProtocol: Send {
 }
 
 /// A position in terms of the protocols.
-pub(super) struct Position {
+pub(crate) struct Position {
     /// Name of the variant in this protocol.
     pub variant: String,
     /// Whether castling is written as the king that takes its rook.
@@ -49,7 +49,7 @@ pub(super) struct Position {
 
 /// Features of an engine, as told by itself.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Introduction {
+pub(crate) struct Introduction {
     pub name: Option<String>,
     pub settings: Vec<Setting>,
     /// Names of the variants that it plays.
@@ -58,12 +58,12 @@ pub(super) struct Introduction {
 }
 
 impl Introduction {
-    pub(super) fn setting(&self, name: &str) -> Option<&Setting> {
+    pub(crate) fn setting(&self, name: &str) -> Option<&Setting> {
         self.settings.iter().find(|setting| setting.name.eq_ignore_ascii_case(name))
     }
 }
 
-pub(super) enum Message {
+pub(crate) enum Message {
     Thinking(Thinking),
     Move(String),
     NoMove,

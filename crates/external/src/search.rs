@@ -5,25 +5,21 @@ use std::{
     time::{Duration, Instant},
 };
 
+use zeitnot_engine::{Best, Progress, Report, Score, Task, score::MAX_PLY};
 use zeitnot_rules::{Packed, Tactics};
 use zeitnot_wire::{
     engines::Thinking,
     uci::{Go, UciScore},
 };
 
-use super::{
+use crate::{
     connection::Connection,
     fault::Fault,
     protocol::{EngineProtocol, Message, Position},
 };
-use crate::{
-    decision::Best,
-    score::{MAX_PLY, Score},
-    thinker::{Progress, Report, Task},
-};
 
 /// Interval at which the stop flag is checked.
-pub(super) const POLL: Duration = Duration::from_millis(5);
+pub(crate) const POLL: Duration = Duration::from_millis(5);
 /// The engine is stopped this long before the hard limit, at most: the time for the way there and back.
 const STOP_MARGIN: Duration = Duration::from_millis(15);
 /// Moves of a variation that are read, at most.
@@ -31,13 +27,13 @@ const MAX_PV: usize = 64;
 /// No engine tells which share of its nodes was spent on the best move: a usual one, in thousandths.
 const USUAL_SHARE: u16 = 600;
 
-pub(super) struct Session {
+pub(crate) struct Session {
     pub engine: Connection,
     pub protocol: Box<dyn EngineProtocol>,
 }
 
 /// A search that the engine has answered.
-pub(super) struct Searched {
+pub(crate) struct Searched {
     pub report: Report,
     pub whole: Option<Best>,
     pub reply: Reply,
@@ -57,7 +53,7 @@ pub enum Reply {
 /// Asks the engine, and publishes what it says until it has answered.
 ///
 /// `grace` is the time that it has to answer after `stop`.
-pub(super) fn search<G: Tactics>(
+pub(crate) fn search<G: Tactics>(
     variant: &str,
     session: &mut Session,
     task: &Task<'_, G>,

@@ -2,8 +2,6 @@
 
 use zeitnot_rules::GameKind;
 
-use super::config::Protocol;
-
 /// Names of a game: ours, UCI's (`UCI_Variant`), and those of the feature `variants` of the xboard protocol.
 struct Row(&'static str, &'static str, &'static [&'static str]);
 
@@ -31,13 +29,14 @@ pub fn uci_variants() -> impl Iterator<Item = (GameKind, &'static str)> {
     GameKind::ALL.iter().filter_map(|&game| Some((game, row(game.name())?.1)))
 }
 
-/// Names of this game in a protocol; empty if it has none.
-pub(super) fn names(game: GameKind, protocol: Protocol) -> &'static [&'static str] {
-    match (row(game.name()), protocol) {
-        (None, _) => &[],
-        (Some(Row(_, uci, _)), Protocol::Uci) => std::slice::from_ref(uci),
-        (Some(Row(.., xboard)), Protocol::Xboard) => xboard,
-    }
+/// Names of this game in UCI; empty if it has none.
+pub fn uci_names(game: GameKind) -> &'static [&'static str] {
+    row(game.name()).map_or(&[], |Row(_, uci, _)| std::slice::from_ref(uci))
+}
+
+/// Names of this game in the xboard protocol; empty if it has none.
+pub fn xboard_names(game: GameKind) -> &'static [&'static str] {
+    row(game.name()).map_or(&[], |Row(.., xboard)| xboard)
 }
 
 #[cfg(test)]
@@ -46,11 +45,11 @@ mod tests {
 
     #[test]
     fn games_have_names_where_a_protocol_knows_them() {
-        assert_eq!(names(GameKind::Chess, Protocol::Uci), ["chess"]);
-        assert_eq!(names(GameKind::Chess, Protocol::Xboard), ["normal"]);
-        assert_eq!(names(GameKind::Minichess2023, Protocol::Uci), ["minichess-2023"]);
-        assert!(names(GameKind::Minichess2023, Protocol::Xboard).is_empty());
-        assert!(names(GameKind::Tuc, Protocol::Uci).is_empty());
+        assert_eq!(uci_names(GameKind::Chess), ["chess"]);
+        assert_eq!(xboard_names(GameKind::Chess), ["normal"]);
+        assert_eq!(uci_names(GameKind::Minichess2023), ["minichess-2023"]);
+        assert!(xboard_names(GameKind::Minichess2023).is_empty());
+        assert!(uci_names(GameKind::Tuc).is_empty());
         let variants: Vec<_> = uci_variants().collect();
         assert_eq!((variants.len(), variants[0]), (ROWS.len(), (GameKind::Chess, "chess")));
     }

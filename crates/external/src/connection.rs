@@ -13,9 +13,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{config::Config, fault::Fault};
+use zeitnot_engine::lines::read_lines;
+
 use crate::{
-    lines::read_lines,
+    config::Config,
+    fault::Fault,
     process::{Group, isolate},
 };
 
@@ -32,7 +34,7 @@ const QUIT_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Running processes of a program, so that all of them can be ended.
 #[derive(Debug, Default)]
-pub(super) struct Processes(Mutex<Registry>);
+pub(crate) struct Processes(Mutex<Registry>);
 
 #[derive(Debug, Default)]
 struct Registry {
@@ -53,7 +55,7 @@ impl Processes {
     }
 
     /// Kills all processes, and accepts no others.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         let mut registry = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         registry.is_closed = true;
         registry.groups.drain(..).filter_map(|group| group.upgrade()).for_each(|group| group.kill());
@@ -61,7 +63,7 @@ impl Processes {
 }
 
 /// Connection with an engine process. Dropping it ends the process.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     child: Child,
     /// Process group, which is killed as a whole.
     group: Option<Arc<Group>>,
@@ -77,7 +79,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Starts the program.
-    pub(super) fn open(config: &Config, processes: &Processes) -> Result<Connection, Fault> {
+    pub(crate) fn open(config: &Config, processes: &Processes) -> Result<Connection, Fault> {
         let mut command = Command::new(resolve(&config.command));
         command.args(&config.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         if let Some(folder) = &config.folder {
@@ -110,7 +112,7 @@ impl Connection {
     }
 
     /// Sends a line.
-    pub(super) fn send(&mut self, line: &str) -> Result<(), Fault> {
+    pub(crate) fn send(&mut self, line: &str) -> Result<(), Fault> {
         tracing::trace!(line, "to the engine");
         self.received = (Instant::now(), 0);
         let text = format!("{line}\n");
@@ -134,7 +136,7 @@ impl Connection {
     }
 
     /// Waits for the next line; `None` if there is none in time.
-    pub(super) fn receive(&mut self, until: Instant) -> Result<Option<String>, Fault> {
+    pub(crate) fn receive(&mut self, until: Instant) -> Result<Option<String>, Fault> {
         let now = Instant::now();
         match self.lines.recv_timeout(until.saturating_duration_since(now)) {
             Ok((read_at, line)) => {
@@ -154,12 +156,12 @@ impl Connection {
     }
 
     /// Returns when the last line came out of the pipe; it may have waited for our thread since.
-    pub(super) fn read_at(&self) -> Instant {
+    pub(crate) fn read_at(&self) -> Instant {
         self.read_at
     }
 
     /// Waits for a line that `find` recognises.
-    pub(super) fn await_line<T>(
+    pub(crate) fn await_line<T>(
         &mut self,
         until: Instant,
         asked: &'static str,
@@ -177,12 +179,12 @@ impl Connection {
     }
 
     /// Discards the lines that wait.
-    pub(super) fn discard_input(&mut self) {
+    pub(crate) fn discard_input(&mut self) {
         (0..QUEUE).map_while(|_| self.lines.try_recv().ok()).for_each(drop);
     }
 
     /// Makes it end without `quit`.
-    pub(super) fn give_up(&mut self) {
+    pub(crate) fn give_up(&mut self) {
         self.is_broken = true;
     }
 

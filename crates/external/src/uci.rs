@@ -7,7 +7,7 @@ use zeitnot_wire::{
     uci::Go,
 };
 
-use super::{
+use crate::{
     connection::Connection,
     fault::Fault,
     protocol::{EngineProtocol, Introduction, Message, Position},
@@ -19,13 +19,13 @@ const CHESS960: &str = "UCI_Chess960";
 const CHESS: &str = "chess";
 
 #[derive(Debug)]
-pub(super) struct Uci {
+pub(crate) struct Uci {
     variant: String,
     chess960: bool,
 }
 
 impl Uci {
-    pub(super) fn new() -> Uci {
+    pub(crate) fn new() -> Uci {
         Uci { variant: CHESS.to_owned(), chess960: false }
     }
 

@@ -7,16 +7,20 @@
 //! left. After several faults in a row the game is left, or our own engine plays the rest of it, as
 //! [`OnEngineFailure`] says.
 
+#[cfg(test)]
+#[macro_use]
+extern crate zeitnot_testing;
+
 mod config;
 mod connection;
 mod fault;
 mod match_engine;
+pub mod process;
 mod program;
 mod protocol;
 mod search;
 mod thinker;
 mod uci;
-mod variants;
 mod xboard;
 
 #[cfg(test)]
@@ -27,5 +31,3 @@ pub use fault::Fault;
 pub use match_engine::{Answer, MatchEngine};
 pub use program::{OpenError, Opened, Program};
 pub use search::Reply;
-pub(crate) use thinker::External;
-pub use variants::uci_variants;
