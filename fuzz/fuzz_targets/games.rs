@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use zeitnot_engine::training::{PlayedGame, games};
+use zeitnot_trainer::games::{PlayedGame, games};
 
 fuzz_target!(|bytes: &[u8]| {
     for game in games(bytes).flatten() {

@@ -14,9 +14,9 @@ use clap::{Parser, Subcommand};
 use zeitnot_arena::ArenaError;
 use zeitnot_bot::network;
 use zeitnot_clients::ProtocolError;
-use zeitnot_engine::{OutOfMemory, training::GameFileError};
+use zeitnot_engine::OutOfMemory;
 use zeitnot_rules::GameError;
-use zeitnot_trainer::TrainError;
+use zeitnot_trainer::{TrainError, games::GameFileError};
 
 mod arena;
 mod arguments;

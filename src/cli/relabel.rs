@@ -8,9 +8,8 @@ use std::{
 };
 
 use zeitnot_engine as engine;
-use zeitnot_engine::training::{GameFile, GameFileError, GameWriter, PlayedGame};
 use zeitnot_external::Program;
-use zeitnot_trainer::{Teacher, TeacherError};
+use zeitnot_trainer::games::{GameFile, GameFileError, GameWriter, PlayedGame, Teacher, TeacherError};
 
 use super::{
     CliError,

@@ -3,9 +3,11 @@
 use std::{fs, num::NonZeroUsize, path::PathBuf};
 
 use zeitnot_engine as engine;
-use zeitnot_engine::training::{GameFile, GameFileError, SmallExamples};
 use zeitnot_rules::GameKind;
-use zeitnot_trainer::{SmallRun, SmallSettings, TrainError};
+use zeitnot_trainer::{
+    SmallExamples, SmallRun, SmallSettings, TrainError,
+    games::{GameFile, GameFileError},
+};
 
 use super::{
     CliError, print,

@@ -3,7 +3,10 @@
 use std::{fs, num::NonZeroUsize, ops::ControlFlow, path::PathBuf};
 
 use zeitnot_engine as engine;
-use zeitnot_engine::training::{self, Dataset, Objective, TunerSettings};
+use zeitnot_trainer::{
+    games::read_quiet,
+    tuning::{self, Dataset, Objective, TunerSettings},
+};
 
 use super::{CliError, print, signals, unwritten};
 
@@ -60,9 +63,9 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let most = args.positions.unwrap_or(usize::MAX);
     let mut records = Vec::new();
     for file in &args.files {
-        records.extend(training::read_quiet(file, most)?);
+        records.extend(read_quiet(file, most)?);
     }
-    let goal = Objective { steepness: training::steepness(&records), score_weight: args.score_weight };
+    let goal = Objective { steepness: tuning::steepness(&records), score_weight: args.score_weight };
     let dataset =
         Dataset::read(&records, goal, threads).ok().filter(|dataset| !dataset.is_empty()).ok_or_else(
             || CliError::Usage("the files hold no quiet positions; use files of `zeitnot datagen`".into()),
@@ -72,7 +75,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let stop = signals::stop_flag(signals::ENDING)?;
     let settings =
         TunerSettings { epochs: args.epochs, step: args.step, batch: BATCH, holdout: HOLDOUT, threads };
-    let weights = training::tune(&dataset, goal, &training::initial_weights(), &settings, |epoch| {
+    let weights = tuning::tune(&dataset, goal, &tuning::initial_weights(), &settings, |epoch| {
         // A closed standard output does not stop the tuning.
         let _ = print(|out| {
             writeln!(
@@ -83,5 +86,5 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         });
         if stop.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    fs::write(&args.out, training::format_weights(&weights)).map_err(unwritten(&args.out))
+    fs::write(&args.out, tuning::format_weights(&weights)).map_err(unwritten(&args.out))
 }

@@ -6,9 +6,9 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use zeitnot_engine::training::{GameFile, PlayedGame, Ply, count_positions};
 use zeitnot_rules::{GameKind, chess::Chess};
 use zeitnot_testing::wait_for;
+use zeitnot_trainer::games::{GameFile, PlayedGame, Ply, count_positions};
 
 use crate::support::command::{err, out, zeitnot};
 

@@ -6,7 +6,7 @@ use std::{
     process::{Output, Stdio},
 };
 
-use zeitnot_engine::training::{GameFile, GameWriter};
+use zeitnot_trainer::games::{GameFile, GameWriter};
 
 use crate::support::command::{err, out, zeitnot};
 

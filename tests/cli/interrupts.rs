@@ -9,8 +9,8 @@ use std::{
     process::{Child, Output, Stdio},
 };
 
-use zeitnot_engine::training::GameFile;
 use zeitnot_testing::{LONG, send_signal, wait_for};
+use zeitnot_trainer::games::GameFile;
 
 use crate::support::command::{err, out, zeitnot};
 

@@ -8,12 +8,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use zeitnot_engine::{
-    Score,
-    training::{GameFile, GameWriter, PlayedGame, Ply, UNSCORED},
-};
+use zeitnot_engine::Score;
 use zeitnot_rules::{Game, chess::Chess};
 use zeitnot_testing::wait_for;
+use zeitnot_trainer::games::{GameFile, GameWriter, PlayedGame, Ply, UNSCORED};
 
 use crate::support::command::{ZEITNOT, err, zeitnot};
 

@@ -10,7 +10,6 @@ use std::{
 use zeitnot_engine::{
     eval::small_net::{Column, NetInputs, SmallNet},
     net::Net,
-    training::{GameWriter, PlayedGame},
 };
 use zeitnot_rules::{
     Game,
@@ -19,6 +18,7 @@ use zeitnot_rules::{
     tuc::Tuc,
 };
 use zeitnot_testing::send_signal;
+use zeitnot_trainer::games::{GameWriter, PlayedGame};
 
 use crate::support::command::{err, out, zeitnot};
 

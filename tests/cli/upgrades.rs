@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Output};
 
-use zeitnot_engine::training::GameWriter;
+use zeitnot_trainer::games::GameWriter;
 
 use crate::support::{
     command::{err, out, zeitnot},

@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Command};
 
 use serde_json::Value;
 use zeitnot::cli::import::yaml;
-use zeitnot_engine::training::GameWriter;
+use zeitnot_trainer::games::GameWriter;
 
 use super::page;
 use crate::support::command::ZEITNOT;

@@ -84,7 +84,7 @@ pub fn think_now<G: Game>(
 }
 
 /// Like [`think_now`], with a stop flag and the watcher of a [`Task`].
-pub(crate) fn think_watched<G: Game>(
+pub fn think_watched<G: Game>(
     thinker: &mut dyn Thinker<G>,
     game: &GameHistory<G>,
     limits: &Limits,

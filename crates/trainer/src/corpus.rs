@@ -5,11 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use zeitnot_engine::training::{BadGame, GameFile, GameFileError, games};
 use zeitnot_rules::fnv1a_bytes;
 
 use crate::{
     error::TrainError,
+    games::{BadGame, GameFile, GameFileError, games},
     position::TrainingPosition,
     threads::{in_parallel, shares},
 };

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use zeitnot_engine::training::GameFileError;
+use crate::games::GameFileError;
 
 /// Error of the trainer.
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,9 @@
-//! The trainer of the net for chess: from games to a file that the engine reads.
+//! Data generation and training: from games that the engine plays against itself to its nets and weights.
 //!
-//! [`Corpus`] holds the games, [`Run`] learns from them batch by batch, [`Checkpoint`] is the state of a run between
-//! two batches, and [`Parameters::quantised`] the net. See `docs/net.md`.
+//! [`games`] plays, stores and reads them. For the net of chess, [`Corpus`] holds them, [`Run`] learns from them batch by
+//! batch, [`Checkpoint`] is the state of a run between two batches, and [`Parameters::quantised`] the net. [`SmallRun`]
+//! trains the nets of the other games. See `docs/data.md` and `docs/net.md`. [`tuning`] fits the weights of the
+//! evaluation by hand.
 
 #[cfg(test)]
 #[macro_use]
@@ -11,6 +13,7 @@ mod checkpoint;
 mod corpus;
 mod error;
 mod feed;
+pub mod games;
 mod gradient;
 mod layers;
 mod optimizer;
@@ -21,11 +24,12 @@ mod run;
 mod settings;
 mod simd;
 mod small;
+mod small_examples;
 mod state;
-mod teacher;
 #[cfg(test)]
 mod tests;
 mod threads;
+pub mod tuning;
 mod workers;
 
 pub use checkpoint::Checkpoint;
@@ -37,4 +41,4 @@ pub use rounding::Rounding;
 pub use run::{Report, Run};
 pub use settings::Settings;
 pub use small::{SmallReport, SmallRun, SmallSettings};
-pub use teacher::{Teacher, TeacherError};
+pub use small_examples::{SmallExample, SmallExamples};

@@ -3,12 +3,12 @@
 use zeitnot_engine::{
     eval::small_net::{BUCKETS, HIDDEN},
     net::{MAX_OUTPUT_WEIGHT, QA, QB},
-    training::{SmallExample, SmallExamples},
 };
 
 use crate::{
     optimizer::{Moments, Schedule, Slice, Step, apply},
     position::sigmoid,
+    small_examples::{SmallExample, SmallExamples},
     threads::{in_parallel, shares},
 };
 
@@ -279,9 +279,10 @@ mod tests {
         StopFlag,
         eval::small_net::{Column as Weights, NetInputs, SmallNet},
         net::EvalFile,
-        training::{NodeLimits, Shard, StoredGame, self_player},
     };
     use zeitnot_rules::{GameKind, minichess::MiniChess};
+
+    use crate::games::{NodeLimits, Shard, StoredGame, self_player};
 
     const GAME: GameKind = GameKind::Minichess2026;
 

@@ -5,14 +5,12 @@ use std::{fs, path::PathBuf};
 use shakmaty::{Color, Role};
 use tempfile::TempDir;
 
-use zeitnot_engine::{
-    net::{BUCKETS, FEATURES, NetShape, feature_index},
-    training::{GameWriter, PlayedGame},
-};
+use zeitnot_engine::net::{BUCKETS, FEATURES, NetShape, feature_index};
 use zeitnot_rules::{Game, chess::Chess};
 
 use crate::{
     Checkpoint, Corpus, Report, Rounding, Run, Settings, TrainError, TrainingPosition,
+    games::{GameWriter, PlayedGame},
     gradient::Objective,
     layers::{parameter_count, split},
     parameters::Parameters,

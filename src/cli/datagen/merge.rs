@@ -10,12 +10,10 @@ use std::{
 
 use indicatif::ProgressBar;
 
-use zeitnot_engine::{
-    StopFlag,
-    training::{BadGame, GameFileError, GameReader, GameSet},
-};
+use zeitnot_engine::StopFlag;
 use zeitnot_net::NewFile;
 use zeitnot_rules::GameKind;
+use zeitnot_trainer::games::{BadGame, GameFileError, GameReader, GameSet};
 
 use crate::cli::{CliError, io_error, print, progress, signals, unwritten, usage};
 

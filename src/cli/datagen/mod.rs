@@ -12,13 +12,11 @@ use std::{
 };
 
 use zeitnot_engine as engine;
-use zeitnot_engine::{
-    StopFlag,
-    net::EvalFile,
-    search::STACK_SIZE,
-    training::{self, GameFileError, GameWriter, NodeLimits, SelfPlayer, Shard, StoredGame},
-};
+use zeitnot_engine::{StopFlag, net::EvalFile, search::STACK_SIZE};
 use zeitnot_rules::GameKind;
+use zeitnot_trainer::games::{
+    GameFileError, GameWriter, NodeLimits, SelfPlayer, Shard, StoredGame, self_player,
+};
 
 mod merge;
 
@@ -98,7 +96,7 @@ fn generate(args: &Args, path: &Path) -> Result<(), CliError> {
     let nodes = args.nodes.get();
     let limits = NodeLimits { soft: nodes, hard: nodes.saturating_mul(HARD_LIMIT_FACTOR) };
     let players = (0..threads)
-        .map(|_| training::self_player(args.game, limits, args.shard, seed, &args.eval_file))
+        .map(|_| self_player(args.game, limits, args.shard, seed, &args.eval_file))
         .collect::<Result<Vec<_>, _>>()?;
 
     let work = Work::begin(args.positions.get(), "{wide_bar} {pos}/{len} {per_sec} {eta}")?;

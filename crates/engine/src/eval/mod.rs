@@ -15,7 +15,7 @@ use super::{
     syzygy::{TablebaseProbe, Tablebases},
 };
 
-pub(crate) mod chess;
+pub mod chess;
 mod minichess;
 pub mod small_net;
 mod tuc;

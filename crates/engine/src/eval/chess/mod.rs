@@ -36,13 +36,14 @@ mod kpk;
 mod pawn_terms;
 mod piece_terms;
 pub(crate) mod tapered_score;
-pub(crate) mod terms;
+pub mod terms;
 pub(crate) mod trace;
 mod weights;
 
 use pawn_terms::PawnEntry;
 use tapered_score::TaperedScore;
-use trace::{Counts, Sum, Trace};
+pub use trace::{Counts, penalty};
+use trace::{Sum, Trace};
 pub(crate) use weights::WEIGHTS;
 
 /// Incrementally updated part of the evaluation.
@@ -264,16 +265,17 @@ fn by_net(net: &mut NetEvaluator, state: &Accumulator, position: &Chess) -> i32 
 
 /// A position for the tuner: with the weights, it determines the score.
 #[derive(Clone, Debug)]
-pub(crate) struct Example {
-    pub(crate) counts: Counts,
+pub struct Example {
+    /// The terms.
+    pub counts: Counts,
     /// Game phase: 1 in the middlegame, 0 in the endgame.
-    pub(crate) phase: f32,
+    pub phase: f32,
     /// Endgame scale factor by the side with the advantage, from 0 to 1.
-    pub(crate) scale: ByColor<f32>,
+    pub scale: ByColor<f32>,
 }
 
 /// Traces a position for the tuner; `None` for special endings, which have no terms.
-pub(crate) fn example(position: &Chess) -> Option<Example> {
+pub fn example(position: &Chess) -> Option<Example> {
     let (board, us) = (position.board(), position.turn());
     if endgame::bare_king(board, us).is_some() {
         return None;

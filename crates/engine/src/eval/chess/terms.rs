@@ -6,21 +6,22 @@ use super::relative;
 
 /// Group of related terms, such as one for each rank.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Group {
-    pub(crate) first: usize,
-    pub(crate) len: usize,
+#[allow(missing_docs)]
+pub struct Group {
+    pub first: usize,
+    pub len: usize,
 }
 
 impl Group {
     /// Returns one of its terms.
     #[inline]
-    pub(crate) const fn at(self, index: usize) -> usize {
+    pub const fn at(self, index: usize) -> usize {
         debug_assert!(index < self.len);
         self.first + index
     }
 
     /// Returns whether it contains a term.
-    pub(crate) const fn holds(self, term: usize) -> bool {
+    pub const fn holds(self, term: usize) -> bool {
         term >= self.first && term < self.first + self.len
     }
 }
@@ -30,14 +31,15 @@ macro_rules! terms {
         terms! { @ 0; $($(#[$doc])* $name: $len;)* }
 
         /// Every group with its name, in the order of the terms.
-        pub(crate) const GROUPS: &[(&str, Group)] = &[$((stringify!($name), $name)),*];
+        pub const GROUPS: &[(&str, Group)] = &[$((stringify!($name), $name)),*];
     };
     (@ $first:expr;) => {
-        pub(crate) const COUNT: usize = $first;
+        /// Number of terms.
+        pub const COUNT: usize = $first;
     };
     (@ $first:expr; $(#[$doc:meta])* $name:ident: $len:expr; $($rest:tt)*) => {
         $(#[$doc])*
-        pub(crate) const $name: Group = Group { first: $first, len: $len };
+        pub const $name: Group = Group { first: $first, len: $len };
         terms! { @ $name.first + $name.len; $($rest)* }
     };
 }
@@ -120,7 +122,7 @@ terms! {
 }
 
 /// The king-danger terms, whose sum counts as in [`super::trace::penalty`].
-pub(crate) const DANGER: Group = Group { first: DANGER_ATTACKERS.first, len: COUNT - DANGER_ATTACKERS.first };
+pub const DANGER: Group = Group { first: DANGER_ATTACKERS.first, len: COUNT - DANGER_ATTACKERS.first };
 
 /// Terms of a piece on a square: material and piece-square value.
 pub(crate) const fn placed(piece: Piece, square: Square) -> [usize; 2] {

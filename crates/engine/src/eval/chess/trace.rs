@@ -58,7 +58,8 @@ const MIDDLEGAME: i32 = 1_024;
 const ENDGAME: i32 = 16;
 
 /// Penalty for a king's danger in the middlegame and in the endgame, and the derivatives of both.
-pub(crate) fn penalty(danger: [f64; 2]) -> ([f64; 2], [f64; 2]) {
+#[inline]
+pub fn penalty(danger: [f64; 2]) -> ([f64; 2], [f64; 2]) {
     let [middlegame, endgame] = danger.map(|part| part.max(0.0));
     let (by, linear) = (f64::from(MIDDLEGAME), f64::from(ENDGAME));
     let slope = if endgame > 0.0 { 1.0 / linear } else { 0.0 };
@@ -67,15 +68,16 @@ pub(crate) fn penalty(danger: [f64; 2]) -> ([f64; 2], [f64; 2]) {
 
 /// Count of each term in a position.
 #[derive(Clone, Debug)]
-pub(crate) struct Counts {
+pub struct Counts {
     /// White's count minus Black's, by term.
-    pub(crate) terms: Box<[i16; COUNT]>,
+    pub terms: Box<[i16; COUNT]>,
     /// Danger counts of each king.
-    pub(crate) dangers: ByColor<Box<[i16; COUNT]>>,
+    pub dangers: ByColor<Box<[i16; COUNT]>>,
 }
 
 impl Counts {
-    pub(crate) fn new() -> Self {
+    /// No terms.
+    pub fn new() -> Self {
         let none = || Box::new([0; COUNT]);
         Counts { terms: none(), dangers: ByColor { black: none(), white: none() } }
     }

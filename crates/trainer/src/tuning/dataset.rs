@@ -1,15 +1,17 @@
 //! Traced positions with their targets, and the loss of weights on them.
 
-use std::{ops::Range, thread};
+use std::ops::Range;
 
 use shakmaty::ByColor;
+use zeitnot_engine::eval::chess::{
+    Example, example, penalty,
+    terms::{COUNT, DANGER},
+};
 use zeitnot_rules::chess::NotAPosition;
 
-use super::Record;
-use crate::eval::chess::{
-    Example,
-    terms::{COUNT, DANGER},
-    trace::penalty,
+use crate::{
+    games::Record,
+    threads::{in_parallel, shares},
 };
 
 /// Middlegame and endgame value of each term, in centipawns.
@@ -65,25 +67,19 @@ impl Dataset {
     /// # Errors
     /// [`NotAPosition`] for bytes that are not positions.
     pub fn read(records: &[Record], goal: Objective, threads: usize) -> Result<Dataset, NotAPosition> {
-        let share = records.len().div_ceil(threads.max(1)).max(1);
-        thread::scope(|scope| {
-            let parts: Vec<_> = records
-                .chunks(share)
-                .map(|part| scope.spawn(move || Dataset::read_part(part, goal)))
-                .collect();
-            let mut whole = Dataset::default();
-            for part in parts {
-                whole.append(part.join().map_err(|_| NotAPosition)??);
-            }
-            Ok(whole)
-        })
+        let parts = in_parallel(shares(records, threads).map(|part| || Dataset::read_part(part, goal)));
+        let mut whole = Dataset::default();
+        for part in parts {
+            whole.append(part?);
+        }
+        Ok(whole)
     }
 
     fn read_part(records: &[Record], goal: Objective) -> Result<Dataset, NotAPosition> {
         let mut dataset = Dataset::default();
         for record in records {
             let (position, label) = record.unpack()?;
-            if let Some(example) = crate::eval::chess::example(&position) {
+            if let Some(example) = example(&position) {
                 dataset.push(&example, goal.target(label.score, label.result));
             }
         }
@@ -172,9 +168,9 @@ impl Dataset {
 
     /// Mean squared error of these positions.
     pub fn loss(&self, which: &[u32], goal: Objective, weights: &[[f64; 2]], threads: usize) -> f64 {
-        let sum: f64 = shared(which, threads, |part| {
-            part.iter().map(|&at| self.error(&self.samples[at as usize], goal, weights, None)).sum::<f64>()
-        })
+        let sum: f64 = in_parallel(shares(which, threads).map(|part| {
+            || part.iter().map(|&at| self.error(&self.samples[at as usize], goal, weights, None)).sum::<f64>()
+        }))
         .into_iter()
         .sum();
         sum / which.len().max(1) as f64
@@ -188,14 +184,16 @@ impl Dataset {
         weights: &[[f64; 2]],
         threads: usize,
     ) -> (Weights, f64) {
-        let parts = shared(which, threads, |part| {
-            let mut gradient = vec![[0.0; 2]; COUNT];
-            let errors = part
-                .iter()
-                .map(|&at| self.error(&self.samples[at as usize], goal, weights, Some(&mut gradient)));
-            let loss: f64 = errors.sum();
-            (gradient, loss)
-        });
+        let parts = in_parallel(shares(which, threads).map(|part| {
+            || {
+                let mut gradient = vec![[0.0; 2]; COUNT];
+                let errors = part
+                    .iter()
+                    .map(|&at| self.error(&self.samples[at as usize], goal, weights, Some(&mut gradient)));
+                let loss: f64 = errors.sum();
+                (gradient, loss)
+            }
+        }));
         let count = which.len().max(1) as f64;
         let (mut gradient, mut loss) = (vec![[0.0; 2]; COUNT], 0.0);
         for (part, error) in parts {
@@ -206,22 +204,6 @@ impl Dataset {
         }
         (gradient, loss)
     }
-}
-
-/// Runs the work in one part for each thread.
-fn shared<T: Send>(which: &[u32], threads: usize, work: impl Fn(&[u32]) -> T + Sync) -> Vec<T> {
-    let share = which.len().div_ceil(threads.max(1)).max(1);
-    if which.len() <= share {
-        return vec![work(which)];
-    }
-    thread::scope(|scope| {
-        let work = &work;
-        let parts: Vec<_> = which.chunks(share).map(|part| scope.spawn(move || work(part))).collect();
-        parts
-            .into_iter()
-            .map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
 }
 
 /// Fits the steepness of the sigmoid to the scores and results of these records.
@@ -265,7 +247,7 @@ pub fn initial_weights() -> Weights {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{eval::chess::example, training::Label};
+    use crate::games::Label;
     use zeitnot_rules::{Game, chess::Chess};
 
     const GOAL: Objective = Objective { steepness: 0.006, score_weight: 0.5 };

@@ -1,13 +1,9 @@
 //! Quiet positions of games with small nets, as inputs of a net.
 
+use zeitnot_engine::eval::small_net::NetInputs;
 use zeitnot_rules::{Color, GameKind, for_each_game};
 
-use super::{
-    game_record::BadGame,
-    other_game::{OtherPly, for_each_ply},
-    transcript::SelfPlayed,
-};
-use crate::eval::small_net::NetInputs;
+use crate::games::{BadGame, OtherPly, SelfPlayed, for_each_ply};
 
 /// Positions as inputs of a small net.
 #[derive(Clone, Debug)]

@@ -198,7 +198,7 @@ impl Extent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::training::{BadGame, Label};
+    use crate::games::{BadGame, Label};
     use zeitnot_rules::{Game, chess::Chess};
 
     /// The first moves of a game.

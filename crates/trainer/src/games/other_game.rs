@@ -3,6 +3,7 @@
 //! Their layout is that of games of chess, but for the start: they begin with the usual one, and its bytes name the
 //! game.
 
+use zeitnot_engine::Score;
 use zeitnot_rules::{Game, GameKind, Packed, for_each_game};
 
 use super::{
@@ -10,7 +11,6 @@ use super::{
     game_record::{BadGame, END, PLY, UNSCORED},
     transcript::{CHANCE, MAGIC, NAME, RESULT, SelfPlayed},
 };
-use crate::Score;
 
 /// The game that these bytes are the start of, and the result.
 pub(super) fn start_of(bytes: &[u8; Record::SIZE]) -> Option<(GameKind, u8)> {
@@ -116,7 +116,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::training::transcript::{PlayedPly, StoredGame, Transcript};
+    use crate::games::transcript::{PlayedPly, StoredGame, Transcript};
 
     /// A random game, and its positions.
     fn game<G: SelfPlayed>(start: &G, seed: u64) -> (StoredGame, Vec<String>) {

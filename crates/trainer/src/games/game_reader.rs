@@ -149,14 +149,11 @@ mod tests {
     use std::fs;
 
     use proptest::prelude::*;
+    use zeitnot_engine::{StopFlag, net::EvalFile};
     use zeitnot_rules::{Game, chess::Chess};
 
     use super::*;
-    use crate::{
-        StopFlag,
-        net::EvalFile,
-        training::{GameWriter, NodeLimits, PlayedGame, Shard, self_player},
-    };
+    use crate::games::{GameWriter, NodeLimits, PlayedGame, Shard, self_player};
 
     fn game(moves: &[&str], score: i16, result: u8) -> PlayedGame {
         let start = Chess::start();

@@ -3,10 +3,10 @@
 use std::slice;
 
 use shakmaty::{Move, Role};
+use zeitnot_engine::Score;
 use zeitnot_rules::{Game, Packed, Tactics, chess::Chess};
 
 use super::{Label, Record};
-use crate::Score;
 
 /// Size of a move with its score.
 pub(super) const PLY: usize = 4;

@@ -2,6 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
+use zeitnot_engine::Playable;
 use zeitnot_rules::{
     Color, Game, Packed,
     chess::{Chess, VariantPosition},
@@ -13,7 +14,6 @@ use super::{
     PlayedGame, Record,
     game_record::{END, PLY, UNSCORED},
 };
-use crate::eval::EngineGame;
 
 /// A move as it was played.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(crate) struct Transcript<G: Game> {
 /// A game in the bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredGame {
-    pub(super) bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// Positions with a score.
     pub(super) positions: u64,
 }
@@ -72,7 +72,7 @@ impl StoredGame {
 }
 
 /// A game that is played against itself.
-pub(crate) trait SelfPlayed: EngineGame {
+pub(crate) trait SelfPlayed: Playable {
     /// Number of random plies at the start: odd and even, so that either side may begin to search, and enough that a
     /// million games hardly repeat each other.
     const RANDOM_PLIES: RangeInclusive<usize> = 6..=9;

@@ -108,13 +108,10 @@ impl Adam {
 #[cfg(test)]
 mod tests {
     use shakmaty::{ByColor, Color};
+    use zeitnot_engine::eval::chess::{Counts, Example, penalty, terms};
 
     use super::*;
-    use crate::eval::chess::{
-        Example, terms,
-        trace::{Counts, penalty},
-    };
-    use crate::training::dataset::initial_weights;
+    use crate::tuning::initial_weights;
 
     const GOAL: Objective = Objective { steepness: 0.006, score_weight: 0.0 };
 

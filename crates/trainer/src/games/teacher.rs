@@ -6,12 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_engine::{
-    Decision, Limits, Score, StopFlag, Task,
-    training::{BadGame, GameRecord, PlayedGame, UNSCORED},
-};
+use zeitnot_engine::{Decision, Limits, Score, StopFlag, Task};
 use zeitnot_external::{Fault, MatchEngine, Program, Reply};
 use zeitnot_rules::{Color, Game, GameHistory, Packed, Tactics, chess::Chess};
+
+use super::{BadGame, GameRecord, PlayedGame, UNSCORED};
 
 /// Times that a position is asked for; before each but the first, the engine is started anew.
 const ATTEMPTS: usize = 3;

@@ -1,14 +1,18 @@
 //! Self-play games for training.
 
-use std::{num::NonZeroU64, ops::ControlFlow, str::FromStr, sync::Arc};
+use std::{
+    num::{NonZeroU64, NonZeroUsize},
+    ops::ControlFlow,
+    str::FromStr,
+};
 
+use zeitnot_engine::{
+    Config, EngineFactory, Limits, OutOfMemory, Progress, Score, StopFlag, Thinker, net::EvalFile,
+    think_watched,
+};
 use zeitnot_rules::{Color, Game, GameHistory, GameKind, Outcome, for_each_game};
 
 use super::transcript::{PlayedPly, SelfPlayed, StoredGame, Transcript};
-use crate::{
-    Limits, OutOfMemory, Score, StopFlag, Thinker, TranspositionTable, net::EvalFile, search::Search,
-    thinker::think_watched,
-};
 
 /// Plays games of one kind against itself.
 pub trait SelfPlayer: Send {
@@ -92,13 +96,13 @@ const DRAWN: (i32, usize, usize) = (8, 12, 80);
 /// Searched plies of a game that is not over by then: a draw, unless the game says otherwise.
 const MAX_PLIES: usize = 400;
 /// Size of the transposition table in MiB: enough for small searches, and little enough for the processor's cache.
-const TABLE_MIB: usize = 1;
+const TABLE_MIB: NonZeroUsize = NonZeroUsize::MIN;
 
 /// Plays games against itself.
 pub(crate) struct SelfPlay<G: SelfPlayed> {
     start: G,
-    search: Search<G>,
-    table: Arc<TranspositionTable>,
+    factory: EngineFactory,
+    search: Box<dyn Thinker<G>>,
     effort: NodeLimits,
     shard: Shard,
     /// Seed of the first game; that of the next one is one more.
@@ -136,18 +140,19 @@ impl<G: SelfPlayed> SelfPlay<G> {
         seed: u64,
         eval_file: &EvalFile,
     ) -> Result<Self, OutOfMemory> {
-        let table = Arc::new(TranspositionTable::new(TABLE_MIB)?);
-        let search = Search::new(table.clone(), 1, eval_file);
+        let config = Config { hash_mib: TABLE_MIB, eval_file: eval_file.clone(), ..Config::default() };
+        let factory = EngineFactory::new(&config)?;
+        let search = factory.thinker();
         let mut random = fastrand::Rng::with_seed(seed);
         // Far from that of another seed, so that seeds 1 and 2 do not play each other's games.
         let first_seed = random.u64(..);
-        Ok(SelfPlay { start, search, table, effort, shard, first_seed, random })
+        Ok(SelfPlay { start, factory, search, effort, shard, first_seed, random })
     }
 
     /// Plays a game. `None` if the opening is discarded, or on a stop.
     pub(crate) fn game(&mut self, stop: &StopFlag) -> Option<Transcript<G>> {
         let Opening { mut line, plies: opening } = self.opening(stop)?;
-        self.table.clear();
+        self.factory.table().clear();
         self.search.new_game();
         let start = line.now().clone();
         let (mut plies, mut adjudicator) = (Vec::new(), Adjudicator::default());
@@ -214,11 +219,11 @@ impl<G: SelfPlayed> SelfPlay<G> {
     /// `None` when stopped.
     fn think(&mut self, line: &GameHistory<G>, stop: &StopFlag) -> Option<(G::Move, Score)> {
         let limits = Limits { nodes: Some(self.effort.hard), ..Limits::default() };
-        let watch = |progress: &crate::Progress<G>| match progress.nodes < self.effort.soft {
+        let watch = |progress: &Progress<G>| match progress.nodes < self.effort.soft {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
-        let (best, _) = think_watched(&mut self.search, line, &limits, stop, &watch);
+        let (best, _) = think_watched(&mut *self.search, line, &limits, stop, &watch);
         line.now().unpack(best.mv).filter(|_| !stop.is_raised()).map(|mv| (mv, best.score))
     }
 }
@@ -259,7 +264,7 @@ impl Adjudicator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::training::{PlayedGame, games};
+    use crate::games::{PlayedGame, games};
     use zeitnot_rules::chess::Chess;
 
     fn player(soft: u64, shard: Shard, seed: u64) -> SelfPlay<Chess> {
