@@ -174,8 +174,8 @@ enum CliError {
     Crashed(#[from] tokio::task::JoinError),
     #[error("{}: cannot be written: {source}; is it the right place?", path.display())]
     Unwritten { path: PathBuf, source: io::Error },
-    #[error("{}: games that could not be written and are lost: {games}{why}; make room on the disk", path.display())]
-    GamesLost { path: PathBuf, games: usize, why: String },
+    #[error(transparent)]
+    Match(#[from] zeitnot_matches::FileError),
     #[error(transparent)]
     GameFile(#[from] GameFileError),
     #[error(transparent)]
@@ -190,6 +190,7 @@ impl CliError {
         match self {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
             CliError::OutOfMemory(_) | CliError::Results(_) => 2,
+            CliError::Match(zeitnot_matches::FileError::Content { .. }) => 2,
             CliError::GameFile(GameFileError::NotGames(_) | GameFileError::BadGame { .. }) => 2,
             CliError::Train(error) if error.is_usage() => 2,
             CliError::Arena(error) if error.is_configuration() => 2,

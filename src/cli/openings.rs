@@ -6,8 +6,8 @@ use std::{
     path::PathBuf,
 };
 
-use zeitnot_arena::matches::openings::{Openings, Recipe};
 use zeitnot_engine::{PlayVisitor, Playable, with_game};
+use zeitnot_matches::openings::{Openings, Recipe};
 use zeitnot_rules::{
     GameKind, UnknownGame,
     chess::{Chess, chess960_start},

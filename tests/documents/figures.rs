@@ -87,10 +87,7 @@ fn the_account_of_the_readme_is_described_so() {
 fn sets_of_positions_are_as_large_as_documented() {
     let count = |text: &str| text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
     let data = |name: &str| count(&fs::read_to_string(super::home().join("tests/data").join(name)).unwrap());
-    shows(
-        "README.md",
-        &format!("openings; {} are built in", count(zeitnot_arena::matches::openings::BALANCED)),
-    );
+    shows("README.md", &format!("openings; {} are built in", count(zeitnot_matches::openings::BALANCED)));
     let perft = (data("standard.epd"), data("chess960.epd"));
     shows("docs/performance.md", &format!("| {} standard and {} Chess960 positions", perft.0, perft.1));
     let mates = [1, 2, 3, 4].map(|moves| data(&format!("mate-in-{moves}.epd")));

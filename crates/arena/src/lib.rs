@@ -1,4 +1,4 @@
-//! The arena: tournaments, matches, and one folder for each protocol that it serves.
+//! The arena: tournaments, and one folder for each protocol that it serves.
 //!
 //! ```text
 //!  socket ─▶ front (lines) ─▶ tournament (who plays whom) ─▶ game (referee, watchers)
@@ -32,7 +32,6 @@ mod keyed;
 mod keys;
 mod lichess;
 pub mod live;
-pub mod matches;
 mod message;
 mod news;
 mod note;

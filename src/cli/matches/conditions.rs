@@ -3,8 +3,8 @@
 use std::{collections::HashSet, path::PathBuf, time::Duration};
 
 use zeitnot_arena as arena;
-use zeitnot_arena::matches::{Effort, Entry, Match, Schedule, openings::BALANCED};
 use zeitnot_engine::{PlayVisitor, Playable, with_game};
+use zeitnot_matches::{Effort, Entry, Match, Schedule, openings::BALANCED};
 use zeitnot_referee::{Adjudication, DrawRule, ResignRule};
 use zeitnot_rules::{DynGame, Game, GameKind, TimeControl};
 use zeitnot_wire::engines::variants;

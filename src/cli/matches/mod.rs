@@ -1,7 +1,7 @@
 //! `zeitnot match`: plays engines against each other and measures which one is better.
 //!
-//! [`conditions`] and [`spec`] parse the arguments, [`scoreboard`] counts, [`report`] and [`cross_table`] print, [`record`] and
-//! [`pgn_file`] write the games, [`resume`] reads them; [`queue`] plays several matches, and [`results`] keeps their results; the games are played by [`zeitnot_arena::matches`].
+//! [`conditions`] and [`spec`] parse the arguments, [`report`] prints, and [`queue`] plays several matches; the games are
+//! played, counted and written by [`zeitnot_matches`].
 
 use std::{
     io::{self, Write},
@@ -13,8 +13,8 @@ use indicatif::MultiProgress;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use zeitnot_arena::matches::{
-    Format, Match, News, Played, Schedule,
+use zeitnot_matches::{
+    Format, Match, News, PgnFile, Played, Resumed, Schedule, Scoreboard, record, resume,
     sprt::{Model, Sprt, Verdict},
 };
 use zeitnot_rules::{DynGame, fnv1a};
@@ -22,20 +22,11 @@ use zeitnot_rules::{DynGame, fnv1a};
 use super::{CliError, log, network, print, progress, signals::Signals, table};
 
 mod conditions;
-mod cross_table;
-mod pgn_file;
 mod queue;
-mod record;
 mod report;
-mod results;
-mod resume;
-mod scoreboard;
 mod spec;
 
 pub(super) use conditions::Conditions;
-use pgn_file::PgnFile;
-use resume::Resumed;
-use scoreboard::Scoreboard;
 pub(super) use spec::{Roster, external_engine};
 
 /// The score has a line of its own, as it may be long.
@@ -161,13 +152,13 @@ fn play(args: &Args, lines: &MultiProgress) -> Result<Finished, CliError> {
     let mut games = args.conditions.games(&roster.entries, schedule.clone(), openings.positions);
     let settings = args.settings(&games);
     let resumed = match &args.pgn {
-        Some(path) if args.resume => resume::read(path, &settings, &games.entries, &schedule)?,
+        Some(path) if args.resume => resume(path, &settings, &games.entries, &schedule)?,
         _ => Resumed::default(),
     };
     let id = resumed
         .id
         .unwrap_or_else(|| format!("{settings} {}", humantime::format_rfc3339_seconds(SystemTime::now())));
-    let mut scoreboard = Scoreboard::new(args, &games.entries, &schedule, sprt);
+    let mut scoreboard = Scoreboard::new(&games.entries, &schedule, sprt, args.report as usize, args.verbose);
     for game in resumed.games.iter().filter(|game| games.done.insert(game.fixture.number)) {
         scoreboard.count(game);
     }
@@ -221,7 +212,8 @@ fn play(args: &Args, lines: &MultiProgress) -> Result<Finished, CliError> {
     let is_aborted = network.join()? && scoreboard.verdict() == Verdict::Open;
     print(|out| report::end(&scoreboard, is_aborted, table::width(), out))?;
     let recorded = pgn.map_or(Ok(()), PgnFile::close);
-    failure.map_or(recorded, |error| Err(CliError::Engine(error.to_string())))?;
+    failure.map_or(Ok(()), |error| Err(CliError::Engine(error.to_string())))?;
+    recorded?;
     Ok(Finished { scoreboard, is_aborted })
 }
 

@@ -1,5 +1,5 @@
 //! `zeitnot match --queue`: matches that are played one after the other, unattended. Each is a try: a new engine against a
-//! base. [`results`](super::results) keeps those that are done.
+//! base. [`Tries`] keeps those that are done.
 
 use std::{
     collections::BTreeSet,
@@ -12,12 +12,10 @@ use std::{
 use indicatif::MultiProgress;
 use serde::Deserialize;
 use toml::{Table, Value};
+use zeitnot_matches::tries::{Tries, row};
 use zeitnot_rules::GameKind;
 
-use super::{
-    Args, Finished, conditions, play,
-    results::{Results, row},
-};
+use super::{Args, Finished, conditions, play};
 use crate::cli::{CliError, print};
 
 /// Maximum number of games of a try that names none.
@@ -42,7 +40,7 @@ struct Try {
 /// Plays the tries of a file that are not done yet.
 pub(super) fn run(args: &Args, path: &Path, lines: &MultiProgress) -> Result<(), CliError> {
     let tries = read(args, path)?;
-    let mut results = Results::read(path.with_extension("results.toml"), args.log.clone())?;
+    let mut results = Tries::read(path.with_extension("results.toml"), args.log.clone())?;
     results.write_log()?;
     let mut failed = Vec::new();
     for (at, (name, args)) in tries.iter().enumerate() {

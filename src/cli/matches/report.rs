@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use zeitnot_arena::matches::{
+use zeitnot_matches::{
+    Faults, Scoreboard,
     pentanomial::Pentanomial,
     sprt::{Model, Sprt, Verdict},
     tally::Tally,
 };
 
-use super::scoreboard::{Faults, Scoreboard};
 use crate::cli::table;
 
 /// Columns of the head of a row.

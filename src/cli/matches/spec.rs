@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use zeitnot_arena::matches::{Effort, Entry, EntryEngine};
 use zeitnot_engine as engine;
 use zeitnot_engine::Kind;
 use zeitnot_external as external;
 use zeitnot_external::{Named, Program, Protocol, Value};
+use zeitnot_matches::{Effort, Entry, EntryEngine};
 use zeitnot_wire::printable;
 
 use super::conditions::{Conditions, Openings, time};

@@ -1,7 +1,7 @@
 //! `zeitnot spsa`: tunes options of an engine by games against itself.
 //!
-//! [`parameter`] parses `--tune`, [`state`] keeps the values. The arithmetic is [`zeitnot_arena::matches::spsa`], the games
-//! are those of `zeitnot match`.
+//! [`parameter`] parses `--tune`. The arithmetic and the state file are [`zeitnot_matches::spsa`], the games are those of
+//! `zeitnot match`.
 
 use std::{
     io::{self, Write},
@@ -13,12 +13,12 @@ use std::{
 use indicatif::{MultiProgress, ProgressBar};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use zeitnot_arena::matches::{
+use zeitnot_external::{Program, Value};
+use zeitnot_matches::{
     Entry, EntryEngine, Format, Match, News, Schedule,
     spsa::{self, Spsa, Trial},
     tally::Tally,
 };
-use zeitnot_external::{Program, Value};
 use zeitnot_rules::{DynGame, fnv1a};
 
 use super::{
@@ -29,7 +29,6 @@ use super::{
 };
 
 mod parameter;
-mod state;
 
 const BAR: &str = "{wide_bar} {pos}/{len} pairs {elapsed} {eta}\n{wide_msg}";
 /// Capacity of the queue of finished games.
@@ -92,7 +91,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let parameters = parameter::parse(&args.tune, program)?;
     let settings = format!("{:016x}", fnv1a(&format!("{} {parameters:?}", args.identity())));
     let schedule = spsa::Schedule { pairs: args.pairs, rate: args.rate, seed: args.conditions.seed };
-    let mut spsa = state::resume(&args.state, &settings, Spsa::new(parameters, schedule))?;
+    let mut spsa = spsa::resume(&args.state, &settings, Spsa::new(parameters, schedule))?;
 
     let bar = lines.add(progress::bar(args.pairs.into(), BAR));
     bar.set_position(spsa.progress().pairs.into());
@@ -104,7 +103,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         let (trial, pairs) = (spsa.trial(), args.batch.min(spsa.pairs_left()));
         let Some(surplus) = player.play(&spsa, &trial, pairs)? else { break };
         spsa.learn(&trial, pairs, surplus);
-        state::save(&args.state, &settings, &spsa)?;
+        spsa::save(&args.state, &settings, &spsa)?;
         bar.set_position(spsa.progress().pairs.into());
     }
     bar.finish_and_clear();

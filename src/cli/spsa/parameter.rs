@@ -1,7 +1,7 @@
 //! Values of `--tune`: which options of an engine are tuned, and within which range.
 
-use zeitnot_arena::matches::spsa::Parameter;
 use zeitnot_external::Program;
+use zeitnot_matches::spsa::Parameter;
 
 use crate::cli::CliError;
 

@@ -11,10 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_arena::matches::tally::Tally;
 use zeitnot_engine::{
     Config, EngineFactory, Kind, Limits, OutOfMemory, Playable, Report, Thinker, think_now,
 };
+use zeitnot_matches::tally::Tally;
 use zeitnot_rules::{Color, GameHistory, Outcome};
 
 use crate::cli::progress::Work;

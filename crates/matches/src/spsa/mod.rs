@@ -7,7 +7,11 @@
 //! Sources: J. Spall, "Implementation of the Simultaneous Perturbation Algorithm for Stochastic Optimization"; Chess
 //! Programming Wiki, "SPSA"; fishtest.
 
+mod state;
+
 use std::iter;
+
+pub use state::{resume, save};
 
 /// Exponent by which the steps shrink …
 const ALPHA: f64 = 0.602;

@@ -59,7 +59,7 @@ pub enum Effort {
 
 impl Effort {
     /// Thinking time by the referee's clock; without a time of its own, as long as an engine may hang.
-    pub(super) fn allowance(self, patience: Duration) -> Allowance {
+    pub(crate) fn allowance(self, patience: Duration) -> Allowance {
         match self {
             Effort::Clock(time_control) => Allowance::Game(time_control),
             Effort::Time(time) => Allowance::Move(time),

@@ -22,14 +22,14 @@ use zeitnot_engine::{
 use zeitnot_external::{Fault, MatchEngine, Reply};
 use zeitnot_rules::{ByColor, DynGame, GameHistory, GameKind, Packed};
 
-use super::entry::{Effort, Entry, EntryEngine, MatchError};
+use crate::entry::{Effort, Entry, EntryEngine, MatchError};
 use zeitnot_referee::Opinion;
 
 /// Of a fixed time per move, at most one part in this many is kept as a margin.
 const OVERHEAD_DIVISOR: u32 = 8;
 
 /// Engine that plays game after game. Its methods may block for as long as its process does.
-pub(super) trait Player: Send {
+pub(crate) trait Player: Send {
     /// Prepares for a new game, in a new process if `restart` is set.
     fn prepare(&mut self, restart: bool) -> Result<(), Fault>;
 
@@ -37,31 +37,31 @@ pub(super) trait Player: Send {
     fn think(self: Box<Self>, request: &Request<'_>) -> (Arc<StopFlag>, Thinking);
 }
 
-pub(super) struct Request<'g> {
-    pub(super) game: &'g DynGame,
+pub(crate) struct Request<'g> {
+    pub(crate) game: &'g DynGame,
     /// The clocks …
-    pub(super) left: ByColor<Duration>,
+    pub(crate) left: ByColor<Duration>,
     /// … at this instant.
-    pub(super) asked_at: Instant,
+    pub(crate) asked_at: Instant,
 }
 
-pub(super) struct Thought {
-    pub(super) reply: Reply,
+pub(crate) struct Thought {
+    pub(crate) reply: Reply,
     /// The move; meaningless where there is none.
-    pub(super) text: String,
-    pub(super) opinion: Option<Opinion>,
+    pub(crate) text: String,
+    pub(crate) opinion: Option<Opinion>,
     /// When it was read.
-    pub(super) read_at: Instant,
+    pub(crate) read_at: Instant,
 }
 
 /// The player with its result; after a panic there is neither.
-pub(super) type Returned = Result<(Box<dyn Player>, Result<Thought, Fault>), Crashed>;
+pub(crate) type Returned = Result<(Box<dyn Player>, Result<Thought, Fault>), Crashed>;
 
 type Thinking = Pin<Box<dyn Future<Output = Returned> + Send>>;
 
 /// A player panicked.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Crashed {
+pub(crate) enum Crashed {
     #[error("has crashed")]
     Search,
     #[error("has crashed: {0}")]
@@ -69,7 +69,7 @@ pub(super) enum Crashed {
 }
 
 /// Creates the player of an entry. Each of our own engines has a table of its own.
-pub(super) fn open(entry: &Entry, variant: GameKind) -> Result<Box<dyn Player>, MatchError> {
+pub(crate) fn open(entry: &Entry, variant: GameKind) -> Result<Box<dyn Player>, MatchError> {
     with_game(variant, Open(entry))
 }
 

@@ -4,26 +4,25 @@ use std::time::Duration;
 
 use tokio::{
     select,
-    time::{Instant, timeout},
+    time::{Instant, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot_external::{Fault, Reply};
 use zeitnot_referee::{Cause, Referee};
 use zeitnot_rules::{ByColor, Color, DynGame};
 
-use super::player::{Player, Request, Thought};
-use crate::timer::until;
+use crate::player::{Player, Request, Thought};
 
 /// An engine that still thinks this long after the end of its game is replaced.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-pub(super) struct Seat {
+pub(crate) struct Seat {
     /// `None` once it cannot play on.
-    pub(super) player: Option<Box<dyn Player>>,
-    pub(super) fault: Option<String>,
+    pub(crate) player: Option<Box<dyn Player>>,
+    pub(crate) fault: Option<String>,
 }
 
-pub(super) async fn play(
+pub(crate) async fn play(
     referee: &mut Referee<DynGame>,
     seats: &mut ByColor<Seat>,
     stop: &CancellationToken,
@@ -51,7 +50,7 @@ async fn turn(
     let left = ByColor(Color::BOTH.map(|color| referee.clock.left(color, now).unwrap_or_default()));
     let request = Request { game: &referee.board, left, asked_at: now.into_std() };
     let (flag, mut thinking) = player.think(&request);
-    let timed_out = until(referee.timeout());
+    let deadline = referee.timeout();
     let thought = select! {
         biased;
         thought = &mut thinking => Some(thought),
@@ -59,7 +58,7 @@ async fn turn(
             referee.end(None, Cause::Shutdown, Instant::now());
             None
         }
-        () = timed_out => {
+        () = sleep_until(deadline.unwrap_or(now)), if deadline.is_some() => {
             referee.time_out(Instant::now());
             None
         }

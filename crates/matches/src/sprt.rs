@@ -7,7 +7,7 @@
 
 use std::{f64::consts::LN_10, fmt, ops::RangeInclusive};
 
-use super::pentanomial::{Distribution, Pentanomial, expected};
+use crate::pentanomial::{Distribution, Pentanomial, expected};
 
 /// Count of a result that was never seen, so that its logarithm is finite.
 const UNSEEN: f64 = 1e-3;

@@ -49,7 +49,7 @@ impl Pentanomial {
     }
 
     /// Returns the first player's share of the points.
-    pub(super) fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         Distribution::of(*self).mean()
     }
 
@@ -106,7 +106,7 @@ fn elo(mean: f64) -> Option<f64> {
 }
 
 /// Mean score for an Elo difference.
-pub(super) fn expected(elo: f64) -> f64 {
+pub(crate) fn expected(elo: f64) -> f64 {
     1.0 / (1.0 + 10_f64.powf(-elo / SCALE))
 }
 
@@ -116,15 +116,15 @@ fn normal(x: f64) -> f64 {
 
 /// Distribution of a pair's score.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub(super) struct Distribution(pub [(f64, f64); 5]);
+pub(crate) struct Distribution(pub [(f64, f64); 5]);
 
 impl Distribution {
     /// Distribution of counted pairs.
-    pub(super) fn of(counted: Pentanomial) -> Distribution {
+    pub(crate) fn of(counted: Pentanomial) -> Distribution {
         Distribution::weighed(counted.0.map(f64::from))
     }
 
-    pub(super) fn weighed(weights: [f64; 5]) -> Distribution {
+    pub(crate) fn weighed(weights: [f64; 5]) -> Distribution {
         let all: f64 = weights.iter().sum();
         let mut scores = [(0.0, 0.0); 5];
         for (at, (place, weight)) in scores.iter_mut().zip(weights).enumerate() {
@@ -133,11 +133,11 @@ impl Distribution {
         Distribution(scores)
     }
 
-    pub(super) fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         self.0.iter().map(|(score, part)| score * part).sum()
     }
 
-    pub(super) fn variance(&self) -> f64 {
+    pub(crate) fn variance(&self) -> f64 {
         let mean = self.mean();
         self.0.iter().map(|(score, part)| part * (score - mean).powi(2)).sum()
     }

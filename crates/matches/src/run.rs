@@ -19,7 +19,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use zeitnot_rules::{ByColor, Color, DynGame, GameKind};
 
-use super::{
+use crate::{
     entry::{Entry, MatchError},
     game::{self, Seat},
     player::{self, Player},

@@ -8,13 +8,13 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
-use zeitnot_arena::matches::{
+use zeitnot_net::{FileVersion, append_whole, replace_file};
+
+use crate::{
+    file_error::{FileError, content, unwritten},
     sprt::{Sprt, Verdict},
     tally::Tally,
 };
-use zeitnot_net::{FileVersion, append_whole, replace_file};
-
-use crate::cli::{CliError, unwritten};
 
 /// Head of a log that is not there yet.
 const HEAD: &str = "| date | change | match | score | Elo | verdict |\n|---|---|---|---|---|---|\n";
@@ -23,7 +23,8 @@ const HEAD: &str = "| date | change | match | score | Elo | verdict |\n|---|---|
 const VERSION: u64 = 1;
 
 /// The tries that are done.
-pub(super) struct Results {
+#[derive(Debug)]
+pub struct Tries {
     path: PathBuf,
     log: Option<PathBuf>,
     done: Done,
@@ -48,10 +49,13 @@ struct Entry {
     logged: bool,
 }
 
-impl Results {
+impl Tries {
     /// Reads the file, if there is one.
-    pub(super) fn read(path: PathBuf, log: Option<PathBuf>) -> Result<Results, CliError> {
-        let wrong = |why: String| CliError::Usage(format!("{}: {why}", path.display()));
+    ///
+    /// # Errors
+    /// [`FileError::Content`].
+    pub fn read(path: PathBuf, log: Option<PathBuf>) -> Result<Tries, FileError> {
+        let wrong = |why: String| content(&path, why);
         let done = match fs::read_to_string(&path) {
             Ok(text) => {
                 let broken = |error| wrong(format!("no results of a queue: {error}; mend or remove it"));
@@ -62,22 +66,29 @@ impl Results {
             Err(error) if error.kind() == ErrorKind::NotFound => Done::default(),
             Err(error) => return Err(wrong(format!("cannot be read: {error}"))),
         };
-        Ok(Results { path, log, done })
+        Ok(Tries { path, log, done })
     }
 
-    pub(super) fn is_done(&self, name: &str) -> bool {
+    /// Returns whether this try is done.
+    pub fn is_done(&self, name: &str) -> bool {
         self.done.result.iter().any(|entry| entry.name == name)
     }
 
     /// Notes a try as done, and writes its row.
-    pub(super) fn add(&mut self, name: &str, row: &str) -> Result<(), CliError> {
+    ///
+    /// # Errors
+    /// [`FileError::Unwritten`].
+    pub fn add(&mut self, name: &str, row: &str) -> Result<(), FileError> {
         self.done.result.push(Entry { name: name.to_owned(), row: row.to_owned(), logged: false });
         self.save()?;
         self.write_log()
     }
 
     /// Writes the rows that the log does not have. A kill between a row and its note leaves no second row.
-    pub(super) fn write_log(&mut self) -> Result<(), CliError> {
+    ///
+    /// # Errors
+    /// [`FileError::Unwritten`].
+    pub fn write_log(&mut self) -> Result<(), FileError> {
         let Some(path) = &self.log else { return Ok(()) };
         if self.done.result.iter().all(|entry| entry.logged) {
             return Ok(());
@@ -102,15 +113,15 @@ impl Results {
         self.save()
     }
 
-    fn save(&mut self) -> Result<(), CliError> {
+    fn save(&mut self) -> Result<(), FileError> {
         self.done.version = VERSION;
-        let text = toml::to_string(&self.done).map_err(crate::cli::usage)?;
+        let text = toml::to_string(&self.done).map_err(|error| content(&self.path, error))?;
         replace_file(&self.path, text.as_bytes()).map_err(unwritten(&self.path))
     }
 }
 
 /// Row of the log about a try.
-pub(super) fn row(name: &str, conditions: &str, tally: &Tally, sprt: Option<Sprt>) -> String {
+pub fn row(name: &str, conditions: &str, tally: &Tally, sprt: Option<Sprt>) -> String {
     let name = name.replace(['\n', '\r'], " ").replace('|', "\\|");
     let [won, drawn, lost] = tally.results();
     let pairs = tally.pairs();
@@ -138,7 +149,7 @@ pub(super) fn row(name: &str, conditions: &str, tally: &Tally, sprt: Option<Sprt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zeitnot_arena::matches::sprt::Model;
+    use crate::sprt::Model;
 
     fn tally(pairs: usize, halves: [u8; 2]) -> Tally {
         let mut tally = Tally::default();
@@ -164,7 +175,7 @@ mod tests {
     fn a_row_is_written_once_also_after_a_kill() {
         let folder = tempfile::tempdir().unwrap();
         let (path, log) = (folder.path().join("tries.results.toml"), folder.path().join("log.md"));
-        let read = || Results::read(path.clone(), Some(log.clone())).unwrap();
+        let read = || Tries::read(path.clone(), Some(log.clone())).unwrap();
         read().add("first", "| a |").unwrap();
         assert_eq!(fs::read_to_string(&log).unwrap(), format!("{HEAD}| a |\n"));
         // As if it had been killed before the note, or before the row.
@@ -178,23 +189,24 @@ mod tests {
         assert_eq!(fs::read_to_string(&log).unwrap(), "# Log\n\n| b |\n| a |\n");
         assert!(read().is_done("first") && !read().is_done("second"));
         fs::write(&path, "[[result]]\nname = 3\n").unwrap();
-        assert!(Results::read(path.clone(), None).is_err());
+        assert!(Tries::read(path.clone(), None).is_err());
     }
 
     #[test]
     fn a_file_of_this_release_is_read_and_a_newer_one_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tries.results.toml");
-        let kept = include_str!("../../../tests/data/files-0.1/tries.results.toml");
+        let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/files-0.1/tries.results.toml");
+        let kept = &fs::read_to_string(kept).unwrap();
         for text in [kept, &kept.replace("version = 1\n", "")] {
             fs::write(&path, text).unwrap();
-            let mut results = Results::read(path.clone(), None).unwrap();
+            let mut results = Tries::read(path.clone(), None).unwrap();
             assert!(results.is_done("first") && !results.is_done("second"));
             results.save().unwrap();
-            assert_eq!(fs::read_to_string(&path).unwrap(), kept);
+            assert_eq!(&fs::read_to_string(&path).unwrap(), kept);
         }
         fs::write(&path, kept.replace("version = 1", "version = 2\nnew = 1")).unwrap();
-        let told = Results::read(path.clone(), None).err().unwrap().to_string();
+        let told = Tries::read(path.clone(), None).err().unwrap().to_string();
         assert!(told.ends_with(": is of a newer zeitnot (version 2, known is 1); update this one"), "{told}");
     }
 }

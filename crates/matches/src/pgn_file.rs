@@ -7,9 +7,11 @@ use std::{
 
 use zeitnot_net::{Outage, OutageNews, RecordQueue, append_whole};
 
-use crate::cli::{CliError, unwritten};
+use crate::file_error::{FileError, unwritten};
 
-pub(super) struct PgnFile {
+/// The file, open.
+#[derive(Debug)]
+pub struct PgnFile {
     path: PathBuf,
     file: File,
     games: RecordQueue<String>,
@@ -18,7 +20,10 @@ pub(super) struct PgnFile {
 
 impl PgnFile {
     /// Opens the file for appending, and makes it and its folder if they are not there.
-    pub(super) fn open(path: PathBuf) -> Result<PgnFile, CliError> {
+    ///
+    /// # Errors
+    /// [`FileError::Unwritten`].
+    pub fn open(path: PathBuf) -> Result<PgnFile, FileError> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let file = folder
             .map_or(Ok(()), fs::create_dir_all)
@@ -29,7 +34,7 @@ impl PgnFile {
 
     /// Appends a game, after those that could not be written before. Returns a line for the user when that begins to
     /// fail, and when it works again.
-    pub(super) fn append(&mut self, game: String) -> Option<String> {
+    pub fn append(&mut self, game: String) -> Option<String> {
         self.games.push(game);
         let written = self.games.write(|game| append_whole(&mut self.file, game));
         let path = self.path.display();
@@ -45,11 +50,14 @@ impl PgnFile {
     }
 
     /// Tries the games that are kept once more.
-    pub(super) fn close(mut self) -> Result<(), CliError> {
+    ///
+    /// # Errors
+    /// [`FileError::GamesLost`].
+    pub fn close(mut self) -> Result<(), FileError> {
         let written = self.games.write(|game| append_whole(&mut self.file, game));
         let (games, path) = (self.games.missing(), self.path);
         let why = written.err().map_or_else(String::new, |error| format!(": {error}"));
-        if games > 0 { Err(CliError::GamesLost { path, games, why }) } else { Ok(()) }
+        if games > 0 { Err(FileError::GamesLost { path, games, why }) } else { Ok(()) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, fmt::Write as _};
 
-use zeitnot_arena::matches::{Schedule, pentanomial::Pentanomial, tally::Tally};
+use crate::{pentanomial::Pentanomial, schedule::Schedule, tally::Tally};
 
 /// Score of an engine against all others, or against one.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
@@ -20,7 +20,8 @@ const CELL: usize = 7;
 const MAX_NAME: usize = 24;
 
 /// Scores by rank.
-pub(super) struct CrossTable<'t> {
+#[derive(Clone, Debug)]
+pub struct CrossTable<'t> {
     names: Vec<&'t str>,
     schedule: &'t Schedule,
     tallies: &'t [Tally],
@@ -29,7 +30,7 @@ pub(super) struct CrossTable<'t> {
 }
 
 impl<'t> CrossTable<'t> {
-    pub(super) fn new(names: Vec<&'t str>, schedule: &'t Schedule, tallies: &'t [Tally]) -> CrossTable<'t> {
+    pub(crate) fn new(names: Vec<&'t str>, schedule: &'t Schedule, tallies: &'t [Tally]) -> CrossTable<'t> {
         let mut table = CrossTable { ranked: (0..names.len()).collect(), names, schedule, tallies };
         let mut ranked = std::mem::take(&mut table.ranked);
         ranked.sort_by_key(|&entry| {
@@ -41,7 +42,7 @@ impl<'t> CrossTable<'t> {
     }
 
     /// The first three in one line.
-    pub(super) fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let places = self.ranked.iter().take(3).map(|&entry| {
             let Score { games, halves, .. } = self.total(entry);
             format!("{} {}/{games}", self.names[entry], points(halves))
@@ -76,7 +77,7 @@ impl<'t> CrossTable<'t> {
     }
 
     /// Standings: points, and the Elo difference to the opponents met with its 95 % interval.
-    pub(super) fn standings(&self) -> String {
+    pub fn standings(&self) -> String {
         let width = self.names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(6, MAX_NAME);
         let mut text = format!("  #  {:<width$}  games  points       %  Elo (95 %)\n", "engine");
         for (rank, &entry) in self.ranked.iter().enumerate() {
@@ -95,7 +96,7 @@ impl<'t> CrossTable<'t> {
     }
 
     /// Points of each against each, by rank, in as many blocks of columns as the width needs.
-    pub(super) fn points(&self, width: usize) -> String {
+    pub fn points(&self, width: usize) -> String {
         let columns = (width.saturating_sub(HEAD) / CELL).max(1);
         let ranks: Vec<_> = self.ranked.iter().enumerate().collect();
         let mut text = String::new();
@@ -132,7 +133,7 @@ fn points(halves: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zeitnot_arena::matches::Format;
+    use crate::schedule::Format;
 
     fn tally(halves: &[u8]) -> Tally {
         let mut tally = Tally::default();

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use super::pentanomial::Pentanomial;
+use crate::pentanomial::Pentanomial;
 
 /// Half points of the first player by the number of the game. Games 2n and 2n + 1 are a pair: the same opening with
 /// both colours.

@@ -7,27 +7,33 @@ use std::{
     path::Path,
 };
 
-use zeitnot_arena::matches::{Entry, Schedule};
-
-use super::record::{Counted, EVENT};
-use crate::cli::{CliError, unwritten};
+use crate::{
+    entry::Entry,
+    file_error::{FileError, content, unwritten},
+    record::{Counted, EVENT},
+    schedule::Schedule,
+};
 
 /// Games of an interrupted match.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Resumed {
+pub struct Resumed {
     /// Id of the match, if it was begun.
     pub id: Option<String>,
+    /// Those that count.
     pub games: Vec<Counted>,
 }
 
 /// Reads the games of the last match with these settings from a file, and cuts off a game of a match that a killed
 /// process has left torn at its end.
-pub(super) fn read(
+///
+/// # Errors
+/// [`FileError`] if the file cannot be used, or holds games of other matches only.
+pub fn resume(
     path: &Path,
     settings: &str,
     entries: &[Entry],
     schedule: &Schedule,
-) -> Result<Resumed, CliError> {
+) -> Result<Resumed, FileError> {
     let file = match OpenOptions::new().read(true).append(true).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Resumed::default()),
@@ -50,11 +56,11 @@ pub(super) fn read(
     }
     let (whole, torn) = (games.whole, games.rest);
     if resumed.id.is_none() && others > 0 {
-        let path = path.display();
-        return Err(CliError::Usage(format!(
-            "{path}: holds no game of this match, with these engines, limits, openings and rules; give those that it was \
-             begun with, or another file"
-        )));
+        return Err(content(
+            path,
+            "holds no game of this match, with these engines, limits, openings and rules; give those that it was begun \
+             with, or another file",
+        ));
     }
     let begins = format!("[Event \"{EVENT}\"]\n");
     if !torn.is_empty() && (torn.starts_with(&begins) || begins.starts_with(&torn)) {
@@ -174,7 +180,7 @@ mod tests {
         let schedule = Schedule::new(Default::default(), 2, 2);
         let read = |text: &str| {
             fs::write(&path, text).unwrap();
-            let resumed = read(&path, "abc", &[], &schedule);
+            let resumed = resume(&path, "abc", &[], &schedule);
             (resumed.map(|it| it.id).map_err(|error| error.to_string()), fs::read_to_string(&path).unwrap())
         };
         let ours = FIRST.replace("[Round", "[Match \"abc 1\"]\n[Round");
@@ -185,9 +191,6 @@ mod tests {
         let (error, kept) = read(FIRST);
         assert!(error.unwrap_err().contains("games.pgn: holds no game of this match"));
         assert_eq!(kept, FIRST);
-        assert_eq!(
-            super::read(&folder.path().join("none"), "abc", &[], &schedule).unwrap(),
-            Resumed::default()
-        );
+        assert_eq!(resume(&folder.path().join("none"), "abc", &[], &schedule).unwrap(), Resumed::default());
     }
 }

@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, fs, io::ErrorKind, path::Path};
 
 use serde::{Deserialize, Serialize};
-use zeitnot_arena::matches::spsa::{Progress, Spsa};
 use zeitnot_net::{FileVersion, replace_file};
 
-use crate::cli::{CliError, unwritten};
+use super::{Progress, Spsa};
+use crate::file_error::{FileError, content, unwritten};
 
 /// Version of the file.
 const VERSION: u64 = 1;
@@ -24,8 +24,11 @@ struct State {
 }
 
 /// Goes on with what the file holds, or begins if there is none.
-pub(super) fn resume(path: &Path, settings: &str, spsa: Spsa) -> Result<Spsa, CliError> {
-    let wrong = |why: &str| CliError::Usage(format!("{}: {why}; or give another --state", path.display()));
+///
+/// # Errors
+/// [`FileError::Content`], also if it belongs to other `settings`.
+pub fn resume(path: &Path, settings: &str, spsa: Spsa) -> Result<Spsa, FileError> {
+    let wrong = |why: &str| content(path, format!("{why}; or give another --state"));
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(spsa),
@@ -50,7 +53,11 @@ fn parse(text: &str) -> Result<State, String> {
     toml::from_str(text).map_err(foreign)
 }
 
-pub(super) fn save(path: &Path, settings: &str, spsa: &Spsa) -> Result<(), CliError> {
+/// Writes the file.
+///
+/// # Errors
+/// [`FileError::Unwritten`].
+pub fn save(path: &Path, settings: &str, spsa: &Spsa) -> Result<(), FileError> {
     let Progress { pairs, values } = spsa.progress();
     let names = spsa.values().map(|(parameter, _)| parameter.name.clone());
     let state = State {
@@ -59,7 +66,7 @@ pub(super) fn save(path: &Path, settings: &str, spsa: &Spsa) -> Result<(), CliEr
         pairs: *pairs,
         values: names.zip(values.iter().copied()).collect(),
     };
-    let text = toml::to_string(&state).map_err(crate::cli::usage)?;
+    let text = toml::to_string(&state).map_err(|error| content(path, error))?;
     let text = format!("# State of `zeitnot spsa`: the same command goes on with it.\n{text}");
     replace_file(path, text.as_bytes()).map_err(unwritten(path))
 }
@@ -70,7 +77,8 @@ mod tests {
 
     #[test]
     fn a_file_of_this_release_is_read_and_a_newer_one_refused() {
-        let kept = include_str!("../../../tests/data/files-0.1/spsa.toml");
+        let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/files-0.1/spsa.toml");
+        let kept = &fs::read_to_string(kept).unwrap();
         for text in [kept, &kept.replace("version = 1\n", "")] {
             let state = parse(text).unwrap();
             assert_eq!((state.pairs, state.values["BookDepth"]), (4, 254.5));

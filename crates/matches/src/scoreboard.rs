@@ -6,57 +6,71 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_arena::matches::{
-    Entry, Played, Schedule,
-    sprt::{Sprt, Verdict},
-    tally::Tally,
-};
 use zeitnot_referee::Cause;
 use zeitnot_rules::{Color, GameResult};
 
-use super::{
-    Args,
+use crate::{
     cross_table::CrossTable,
+    entry::Entry,
     record::{Counted, effort, reason},
+    run::Played,
+    schedule::Schedule,
+    sprt::{Sprt, Verdict},
+    tally::Tally,
 };
 
 /// Score of a match.
-pub(super) struct Scoreboard {
-    pub(super) entries: Vec<Entry>,
-    pub(super) sprt: Option<Sprt>,
+#[derive(Clone, Debug)]
+pub struct Scoreboard {
+    /// The players.
+    pub entries: Vec<Entry>,
+    /// Test that ends the match.
+    pub sprt: Option<Sprt>,
     /// Games between two reports.
     report: usize,
     is_verbose: bool,
     schedule: Schedule,
     /// Score of each pairing.
     tallies: Vec<Tally>,
-    pub(super) faults: Vec<Faults>,
+    /// By entry.
+    pub faults: Vec<Faults>,
     /// Won, drawn and lost games of each first entry of a pairing with White, and with Black.
-    pub(super) colours: [[usize; 3]; 2],
-    pub(super) ends: BTreeMap<String, usize>,
-    pub(super) plies: usize,
+    pub colours: [[usize; 3]; 2],
+    /// Number of games by the reason for their end.
+    pub ends: BTreeMap<String, usize>,
+    /// Plies of all games.
+    pub plies: usize,
     /// Games of an earlier run.
-    pub(super) resumed: usize,
+    pub resumed: usize,
     began: Instant,
 }
 
 /// Games that an engine lost by a fault.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Faults {
-    pub(super) time: usize,
-    pub(super) illegal: usize,
-    pub(super) crashes: usize,
+#[allow(missing_docs)]
+pub struct Faults {
+    pub time: usize,
+    pub illegal: usize,
+    pub crashes: usize,
     /// Number of times its process was replaced.
-    pub(super) restarts: usize,
+    pub restarts: usize,
 }
 
 impl Scoreboard {
-    pub(super) fn new(args: &Args, entries: &[Entry], schedule: &Schedule, sprt: Option<Sprt>) -> Scoreboard {
+    /// Creates the score of a match without games. [`Scoreboard::record`] tells the score after every `report` games, and
+    /// each result if it is verbose.
+    pub fn new(
+        entries: &[Entry],
+        schedule: &Schedule,
+        sprt: Option<Sprt>,
+        report: usize,
+        is_verbose: bool,
+    ) -> Scoreboard {
         Scoreboard {
             entries: entries.to_vec(),
             sprt,
-            report: args.report as usize,
-            is_verbose: args.verbose,
+            report,
+            is_verbose,
             schedule: schedule.clone(),
             tallies: vec![Tally::default(); schedule.pairings().len()],
             faults: vec![Faults::default(); entries.len()],
@@ -69,7 +83,7 @@ impl Scoreboard {
     }
 
     /// `one – two`, or how many engines play how.
-    pub(super) fn title(&self) -> String {
+    pub fn title(&self) -> String {
         match self.entries.as_slice() {
             [first, second] => format!("{} – {}", first.name, second.name),
             entries => {
@@ -79,7 +93,8 @@ impl Scoreboard {
         }
     }
 
-    pub(super) fn efforts(&self) -> String {
+    /// Cost of a move, of both if they differ.
+    pub fn efforts(&self) -> String {
         let mut efforts = Vec::new();
         for text in self.entries.iter().map(|entry| effort(entry.effort)) {
             if !efforts.contains(&text) {
@@ -90,26 +105,28 @@ impl Scoreboard {
     }
 
     /// Score of the only pairing, if there is no other.
-    pub(super) fn duel(&self) -> Option<&Tally> {
+    pub fn duel(&self) -> Option<&Tally> {
         if let [tally] = self.tallies.as_slice() { Some(tally) } else { None }
     }
 
-    pub(super) fn cross_table(&self) -> CrossTable<'_> {
+    /// Standings of more than two.
+    pub fn cross_table(&self) -> CrossTable<'_> {
         let names = self.entries.iter().map(|entry| entry.name.as_str()).collect();
         CrossTable::new(names, &self.schedule, &self.tallies)
     }
 
-    pub(super) fn games(&self) -> usize {
+    /// Number of games.
+    pub fn games(&self) -> usize {
         self.tallies.iter().map(Tally::games).sum()
     }
 
     /// Time since the start of this run.
-    pub(super) fn elapsed(&self) -> Duration {
+    pub fn elapsed(&self) -> Duration {
         Duration::from_secs(self.began.elapsed().as_secs())
     }
 
     /// Counts a game.
-    pub(super) fn count(&mut self, game: &Counted) {
+    pub fn count(&mut self, game: &Counted) {
         let Counted { fixture, result, reason, plies, faults } = game;
         let halves = fixture.halves(*result);
         self.tallies[fixture.pairing].record(fixture.of_pairing(), halves);
@@ -131,7 +148,7 @@ impl Scoreboard {
     }
 
     /// Counts a game that was just played, and returns the lines to print about it.
-    pub(super) fn record(&mut self, played: &Played) -> String {
+    pub fn record(&mut self, played: &Played) -> String {
         let counted = Counted::of(played);
         self.count(&counted);
         let Counted { fixture, reason, plies, faults, .. } = counted;
@@ -154,7 +171,7 @@ impl Scoreboard {
     }
 
     /// Score in one line.
-    pub(super) fn summary(&self) -> String {
+    pub fn summary(&self) -> String {
         let Some(tally) = self.duel() else { return self.cross_table().summary() };
         let mut text = tally.to_string();
         if let Some(superiority) = tally.pairs().superiority() {
@@ -166,7 +183,8 @@ impl Scoreboard {
         text
     }
 
-    pub(super) fn verdict(&self) -> Verdict {
+    /// Verdict of the test; open without one.
+    pub fn verdict(&self) -> Verdict {
         let state = self.sprt.zip(self.duel()).map(|(sprt, tally)| sprt.state(tally.pairs()));
         state.map_or(Verdict::Open, |state| state.verdict())
     }

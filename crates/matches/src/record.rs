@@ -1,26 +1,32 @@
 //! Games of a match as PGN, and what the score needs of them, from there too.
 
-use zeitnot_arena::matches::{Effort, Entry, Fixture, Played, Schedule};
 use zeitnot_referee::{Cause, GameRecord, Opinion, Ply};
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 use zeitnot_wire::{pgn, uci::UciScore};
 
+use crate::{
+    entry::{Effort, Entry},
+    run::Played,
+    schedule::{Fixture, Schedule},
+};
+
 /// Value of the tag `Event`.
-pub(super) const EVENT: &str = "Zeitnot match";
+pub(crate) const EVENT: &str = "Zeitnot match";
 
 /// Facts of a finished game that the score needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Counted {
+pub struct Counted {
+    /// Its place on the schedule.
     pub fixture: Fixture,
-    pub result: GameResult,
-    pub reason: String,
-    pub plies: usize,
+    pub(crate) result: GameResult,
+    pub(crate) reason: String,
+    pub(crate) plies: usize,
     /// Faults for which the engines of both entries are started again.
-    pub faults: [Option<String>; 2],
+    pub(crate) faults: [Option<String>; 2],
 }
 
 impl Counted {
-    pub(super) fn of(played: &Played) -> Counted {
+    pub(crate) fn of(played: &Played) -> Counted {
         let GameRecord { plies, ending, .. } = &played.record;
         Counted {
             fixture: played.fixture,
@@ -32,7 +38,7 @@ impl Counted {
     }
 
     /// Finds the game of these tags on the schedule. `None` if it is not on it.
-    pub(super) fn from_tags<'t>(
+    pub(crate) fn from_tags<'t>(
         tag: impl Fn(&str) -> Option<&'t str>,
         entries: &[Entry],
         schedule: &Schedule,
@@ -64,7 +70,7 @@ const RESULTS: [GameResult; 3] =
 const FAULTS: [&str; 2] = ["WhiteFault", "BlackFault"];
 
 /// A game as PGN, with scores and clocks. `id` is that of the match.
-pub(super) fn pgn(played: &Played, entries: &[Entry], variant: GameKind, id: &str) -> String {
+pub fn pgn(played: &Played, entries: &[Entry], variant: GameKind, id: &str) -> String {
     let Played { fixture, record: GameRecord { began, fen, plies, ending }, faults } = played;
     let seats = ByColor(Color::BOTH.map(|color| &entries[fixture.entry(color)]));
     let mut tags = vec![
@@ -101,14 +107,14 @@ pub(super) fn pgn(played: &Played, entries: &[Entry], variant: GameKind, id: &st
 }
 
 /// Name of a cause; an engine that disconnects has failed.
-pub(super) fn reason(cause: Cause) -> String {
+pub(crate) fn reason(cause: Cause) -> String {
     match cause {
         Cause::Disconnect => "Engine failed".to_owned(),
         cause => cause.to_string(),
     }
 }
 
-pub(super) fn effort(effort: Effort) -> String {
+pub(crate) fn effort(effort: Effort) -> String {
     match effort {
         Effort::Clock(time_control) => time_control.to_string(),
         Effort::Time(time) => format!("{} a move", humantime::format_duration(time)),
