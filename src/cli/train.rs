@@ -2,7 +2,6 @@
 
 use std::{
     ffi::OsString,
-    fs,
     num::NonZeroUsize,
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -193,7 +192,7 @@ fn export(
     let held_out = corpus.held_out(settings.threads)?;
     let rounding =
         Rounding::measure(parameters, &held_out, settings.score_weight, settings.threads).map_err(usage)?;
-    fs::write(path, parameters.quantised().to_bytes()).map_err(unwritten(path))?;
+    replace_file(path, &parameters.quantised().to_bytes()).map_err(unwritten(path))?;
     print(|out| match rounding {
         Some(Rounding { loss, rounded_loss, mean, largest }) => writeln!(
             out,

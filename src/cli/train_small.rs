@@ -1,8 +1,9 @@
 //! `zeitnot train-small`: trains the net of a game other than chess on games of `zeitnot datagen`.
 
-use std::{fs, num::NonZeroUsize, path::PathBuf};
+use std::{num::NonZeroUsize, path::PathBuf};
 
 use zeitnot_engine as engine;
+use zeitnot_net::replace_file;
 use zeitnot_rules::GameKind;
 use zeitnot_trainer::{
     SmallExamples, SmallRun, SmallSettings, TrainError,
@@ -107,5 +108,5 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         }
     }
     work.bar.finish_and_clear();
-    fs::write(&args.out, run.to_bytes()).map_err(unwritten(&args.out))
+    replace_file(&args.out, &run.to_bytes()).map_err(unwritten(&args.out))
 }

@@ -1,8 +1,9 @@
 //! `zeitnot tune`: fits the weights of the evaluation to games of `zeitnot datagen`.
 
-use std::{fs, num::NonZeroUsize, ops::ControlFlow, path::PathBuf};
+use std::{num::NonZeroUsize, ops::ControlFlow, path::PathBuf};
 
 use zeitnot_engine as engine;
+use zeitnot_net::replace_file;
 use zeitnot_trainer::{
     games::read_quiet,
     tuning::{self, Dataset, Objective, TunerSettings},
@@ -86,5 +87,5 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         });
         if stop.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    fs::write(&args.out, tuning::format_weights(&weights)).map_err(unwritten(&args.out))
+    replace_file(&args.out, tuning::format_weights(&weights).as_bytes()).map_err(unwritten(&args.out))
 }

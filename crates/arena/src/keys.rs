@@ -1,6 +1,6 @@
 //! File of the players of a tournament and their keys: a name and a key in each line.
 
-use std::{collections::BTreeMap, fs::OpenOptions, io, path::Path};
+use std::{collections::BTreeMap, io, path::Path};
 
 use zeitnot_net::{
     append_whole,
@@ -91,22 +91,13 @@ impl Keys {
                 added.push(name.clone());
             }
         }
-        append_whole(&mut private(path)?, &text)?;
+        append_whole(&mut secret_file::private().append(true).create(true).open(path)?, &text)?;
         Ok(added)
     }
 
     pub(crate) fn of(&self, name: &Name) -> Option<&Secret> {
         self.0.get(name)
     }
-}
-
-/// Opens a file to append to; a new one can be read by its owner only.
-fn private(path: &Path) -> io::Result<std::fs::File> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 #[cfg(test)]

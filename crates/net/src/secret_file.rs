@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    fs::File,
+    fs::{File, OpenOptions},
     io::{self, Read},
     path::{Path, PathBuf},
 };
@@ -66,12 +66,20 @@ fn read_text(source: impl Read, max_length: u64) -> io::Result<String> {
     Ok(text.trim().to_owned())
 }
 
+/// Returns options to open a file; where it is a new one, only its owner can read it. Elsewhere than on Unix, the user's own
+/// folder is private by default.
+pub fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
 #[cfg(unix)]
 fn others_can_read(file: &std::fs::Metadata) -> bool {
     std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o077 != 0
 }
 
-/// Elsewhere a user's own folder is private by default.
 #[cfg(not(unix))]
 fn others_can_read(_: &std::fs::Metadata) -> bool {
     false

@@ -4,11 +4,12 @@
 //! the whole. `tables` holds both configurations meanwhile.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, IsTerminal, Read, Write},
     path::{Path, PathBuf},
 };
 
+use zeitnot_net::secret_file;
 use zeitnot_wire::lichess::Token;
 
 use super::{CliError, print, unwritten, usage};
@@ -75,9 +76,6 @@ fn read(path: &Path) -> io::Result<String> {
 
 /// Writes a new file that only its owner can read.
 fn store(path: &Path, token: &Token) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    writeln!(options.open(path)?, "{}", token.expose())
+    let mut file = secret_file::private().write(true).create_new(true).open(path)?;
+    writeln!(file, "{}", token.expose())
 }

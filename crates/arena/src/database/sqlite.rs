@@ -1,12 +1,14 @@
 //! Databases in SQLite files: the lock that keeps other arenas away, marks and checks.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
 };
 
 use sqlx::{AnyConnection, AssertSqlSafe, Executor, query, query_scalar};
+
+use zeitnot_net::secret_file;
 
 use super::{error::DatabaseError, location::Mark};
 
@@ -85,17 +87,9 @@ fn lock(path: &Path) -> Result<Lock, DatabaseError> {
 }
 
 /// Opens or creates a file that only its owner can read: tokens of accounts may be in it.
-#[cfg(unix)]
 fn private(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    let mut options = OpenOptions::new();
-    let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    let file = secret_file::private().read(true).write(true).create(true).truncate(false).open(path)?;
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     Ok(file)
-}
-
-/// Other systems protect the user's folder.
-#[cfg(not(unix))]
-fn private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
 }
