@@ -136,7 +136,8 @@ fn codes(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn keys_of_lichess_bot_have_the_documented_counterparts() {
-    let (page, documented) = (page("docs/lichess.md"), documented());
+    let page = page("docs/lichess.md");
+    let documented = documented();
     let (_, table) = page.split_once("| lichess-bot | ours |").unwrap();
     let mut told = BTreeSet::new();
     for row in table.lines().filter(|line| line.starts_with("| `")) {

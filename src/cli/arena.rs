@@ -134,7 +134,8 @@ async fn serve(config: arena::Config, metrics: Option<metrics::Config>) -> Resul
         print(|out| writeln!(out, "the organiser's page, until the arena ends: {page}/#token={token}"))?;
     }
     let stays = arena.imcs().is_some() || arena.lichess().is_some() || arena.web().is_some();
-    let (tasks, status) = (TaskTracker::new(), format!("listening on {}", listeners.join(", ")));
+    let tasks = TaskTracker::new();
+    let status = format!("listening on {}", listeners.join(", "));
     let _watchers = service::watch(exporter, Readiness::Listening, status, || {}, &shutdown, &tasks)?;
     tokio::spawn(log_events(arena.news(), stays));
     let summary = arena.run(shutdown.soon.clone()).await;

@@ -27,7 +27,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
-    let (stop, mut done) = (signals::stop_flag(signals::ENDING)?, 0);
+    let stop = signals::stop_flag(signals::ENDING)?;
+    let mut done = 0;
     let measured = measure(args.depth, args.hash, &args.eval_file, &mut |fen, nodes| {
         // A closed output is reported with the result below.
         let _ = print(|out| writeln!(out, "{nodes:>7} {fen}"));

@@ -99,7 +99,8 @@ async fn collect(mut reports: Reports, servers: Vec<ServerControl>, mut feed: Bo
     let mut carried_out = JoinSet::new();
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut shown, mut has_changed) = (None, true);
+    let mut shown = None;
+    let mut has_changed = true;
     loop {
         select! {
             status = reports.statuses.recv() => match status {

@@ -77,7 +77,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
             let what = if rule.matches_all() { "all games" } else { "matching games" };
             writeln!(out, "bot.choose[{at}]: {} plays {what}", rule.engine)?;
         }
-        let (games, overhead) = (bot.max_games, bot.move_overhead);
+        let games = bot.max_games;
+        let overhead = bot.move_overhead;
         writeln!(
             out,
             "bot: at most {games} games at once, move overhead {overhead:?} until the lag is measured"
@@ -118,7 +119,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         if !has_arena {
             writeln!(out, "arena: none; `zeitnot arena` needs an [arena] table")?;
         }
-        let (text, width) = (String::from_utf8_lossy(&text), table::width());
+        let text = String::from_utf8_lossy(&text);
+        let width = table::width();
         text.lines().try_for_each(|line| writeln!(terminal, "{}", table::fold(line, width, 4)))
     })
 }

@@ -68,7 +68,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     print(|out| {
         writeln!(out, "An arena and three bots, {TIME} seconds a game. `zeitnot help` lists commands.")
     })?;
-    let (opens, stays) = (args.open, Stays::of(args));
+    let opens = args.open;
+    let stays = Stays::of(args);
     descriptors::raise_limit();
     let summary = network::run(move |granted| demo(live, granted, opens, stays))?;
     arena::report(&summary?)
@@ -127,13 +128,15 @@ async fn demo(live: Live, granted: Granted, opens: bool, stays: Stays) -> Result
     let web = WebConfig { listen: ([127, 0, 0, 1], 0).into(), ..WebConfig::default() };
     let config = Config { tournament: vec![tournament], web: Some(web), database, ..arena::loopback() };
     let arena = Arena::bind(config).await?;
-    let (page, spectators) = (arena.page().unwrap_or_default(), arena.spectators());
+    let page = arena.page().unwrap_or_default();
+    let spectators = arena.spectators();
     print(|out| writeln!(out, "Watch the games at {page}"))?;
     if opens && let Err(error) = browser::open(&page) {
         warn!("cannot open a browser: {error}; open {page} yourself");
     }
     let tasks = TaskTracker::new();
-    let ((news, mut statuses), (screen, to_screen)) = (mpsc::channel(NEWS), mpsc::channel(NEWS));
+    let (news, mut statuses) = mpsc::channel(NEWS);
+    let (screen, to_screen) = mpsc::channel(NEWS);
     let thoughts = arena.thoughts();
     tasks.spawn(async move {
         while let Some(status) = statuses.recv().await {
@@ -162,7 +165,8 @@ async fn demo(live: Live, granted: Granted, opens: bool, stays: Stays) -> Result
     drop(news);
 
     let mut events = arena.news();
-    let (soon, stop) = (bots.soon.clone(), shutdown.soon.child_token());
+    let soon = bots.soon.clone();
+    let stop = shutdown.soon.child_token();
     let over = stop.clone();
     tasks.spawn(async move {
         while let Ok(news) = events.recv().await {

@@ -150,7 +150,8 @@ fn configured(source: &ConfigArgs) -> Result<Vec<Config>, CliError> {
     let accounts = config.servers.iter().filter_map(|server| server.config().downcast_ref().cloned());
     let accounts: Vec<Config> = accounts.collect();
     if accounts.is_empty() {
-        let (file, table) = (source.config.display(), "protocol = \"lichess\"");
+        let file = source.config.display();
+        let table = "protocol = \"lichess\"";
         return Err(CliError::Usage(format!(
             "{file}: no account on Lichess: add a table [[server]] with {table} and token_file = \"lichess.token\""
         )));

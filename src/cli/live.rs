@@ -117,7 +117,8 @@ impl Live {
     }
 
     fn draw(&self) {
-        let (now, width) = (Instant::now(), usize::from(Term::stderr().size().1));
+        let now = Instant::now();
+        let width = usize::from(Term::stderr().size().1);
         for (bar, shown) in self.games.values() {
             bar.set_message(shown.fitting(now, width));
         }
@@ -218,7 +219,8 @@ impl Shown {
 /// Formats a clock, with tenths below a minute and hours if there are any.
 pub(super) fn clock(left: Duration) -> String {
     let seconds = left.as_secs();
-    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    let hours = seconds / 3600;
+    let minutes = seconds / 60 % 60;
     match (hours, minutes) {
         (0, 0) => format!("0:{:02}.{}", seconds, left.subsec_millis() / 100),
         (0, _) => format!("{minutes}:{:02}", seconds % 60),
@@ -314,7 +316,8 @@ mod tests {
 
     #[test]
     fn a_resumed_game_is_shown_again_and_late_updates_are_ignored() {
-        let (mut live, start) = (Live::default(), Instant::now());
+        let mut live = Live::default();
+        let start = Instant::now();
         let late = start + LATE_UPDATES / 2;
         live.update(news(Color::White, 4, start), start);
         assert_eq!(live.games.len(), 1);

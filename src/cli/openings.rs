@@ -104,7 +104,8 @@ impl Args {
             };
         let work = Work::begin(self.count.into(), "{wide_bar} {pos}/{len} {eta}")?;
         let mut openings = Openings::new(recipe, start);
-        let (mut found, mut rejected) = (0, 0);
+        let mut found = 0;
+        let mut rejected = 0;
         while found < self.count && !work.is_stopped() {
             match openings.candidate::<G>()? {
                 Some(position) => {

@@ -150,7 +150,8 @@ async fn play(
         connections: connections.clone(),
         soon: shutdown.soon.clone(),
     };
-    let (cached, readiness) = (cache.clone(), Readiness::Connected(connections));
+    let cached = cache.clone();
+    let readiness = Readiness::Connected(connections);
     let update = move || cached.publish_metrics();
     let _watchers = service::watch(exporter, readiness, status, update, &shutdown, &tasks)?;
     let (mut lobby, bot) = Bot::channel(context);
@@ -230,8 +231,8 @@ struct BotStatus {
 impl fmt::Display for BotStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let games = self.activity.games();
-        let (leaving, plural) =
-            (if self.soon.is_cancelled() { "leaving after " } else { "" }, if games == 1 { "" } else { "s" });
+        let leaving = if self.soon.is_cancelled() { "leaving after " } else { "" };
+        let plural = if games == 1 { "" } else { "s" };
         write!(f, "{leaving}{games} game{plural}; {}", self.connections)?;
         match self.activity.lag() {
             Some(lag) => write!(f, "; lag {} ms", lag.as_millis()),

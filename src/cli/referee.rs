@@ -140,7 +140,10 @@ fn print_table(args: &Args, games: &[Played]) -> Result<(), CliError> {
     print(|out| {
         writeln!(out, "player  points  games  won (white)  drawn  lost (white)  command")?;
         for (program, command) in [&args.white, &args.black].into_iter().enumerate() {
-            let (mut won, mut lost, mut won_white, mut lost_white) = (0, 0, 0, 0);
+            let mut won = 0;
+            let mut lost = 0;
+            let mut won_white = 0;
+            let mut lost_white = 0;
             for game in games {
                 let has_white = game.white == program;
                 match game.ending.result {
@@ -155,7 +158,8 @@ fn print_table(args: &Args, games: &[Played]) -> Result<(), CliError> {
                     Some(GameResult::Draw) | None => {}
                 }
             }
-            let (name, games) = (NAMES[program], games.len());
+            let name = NAMES[program];
+            let games = games.len();
             let drawn = games - won - lost;
             let points = won as f64 + drawn as f64 / 2.0;
             let row = format!(

@@ -83,7 +83,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
             let (to_writer, lane) = sync_channel(QUEUE_CAPACITY);
             lanes.push(lane);
             let mut teacher = Teacher::new(opened.program.clone(), args.nodes.get());
-            let (games, stop) = (games.games().skip(done + at).step_by(threads), &work.stop);
+            let games = games.games().skip(done + at).step_by(threads);
+            let stop = &work.stop;
             let teach = move || {
                 for game in games.map(|game| teacher.relabel(&game?, stop)).map_while(Result::transpose) {
                     if to_writer.send(game).is_err() {
@@ -102,7 +103,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     });
     work.bar.finish_and_clear();
     ended?;
-    let (file, has) = (args.output.display(), store.games());
+    let file = args.output.display();
+    let has = store.games();
     if has < total { progress::continues(format_args!("{file}: {has} of {total} games")) } else { Ok(()) }
 }
 
@@ -120,7 +122,8 @@ fn done(games: &GameFile, args: &Args) -> Result<usize, CliError> {
             _ => false,
         };
         if !is_same {
-            let (input, output) = (args.input.display(), args.output.display());
+            let input = args.input.display();
+            let output = args.output.display();
             return Err(CliError::Usage(format!(
                 "{output}: holds other games than {input}; choose another file"
             )));

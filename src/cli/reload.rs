@@ -40,7 +40,8 @@ struct Changes {
 impl Reload {
     /// Reads the configuration again, and takes over what can change. With mistakes in it, nothing changes.
     pub(super) async fn reload(&mut self) {
-        let (source, file) = (self.source.clone(), self.source.config.display().to_string());
+        let source = self.source.clone();
+        let file = self.source.config.display().to_string();
         // The disk may be slow.
         let read = spawn_blocking(move || {
             let text = Config::read(&source)?;

@@ -64,7 +64,8 @@ pub(super) fn is_terminated() -> bool {
 pub(super) fn stop_flag(first: &'static str) -> Result<Arc<StopFlag>, CliError> {
     let failed = io_error("cannot listen for signals");
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(&failed)?;
-    let (flag, mut signals) = (Arc::new(StopFlag::default()), runtime.block_on(async { Signals::new() })?);
+    let flag = Arc::new(StopFlag::default());
+    let mut signals = runtime.block_on(async { Signals::new() })?;
     let raised = flag.clone();
     let wait = async move {
         if let Signal::Terminate = signals.next().await {

@@ -114,7 +114,8 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
-    let (settings, path) = (args.settings(), args.checkpoint());
+    let settings = args.settings();
+    let path = args.checkpoint();
     let checkpoint = Checkpoint::read(&path)?;
     let corpus = Corpus::open(&args.files)?;
     print(|out| writeln!(out, "{} games, {} moves", corpus.games(), corpus.plies()))?;
@@ -145,7 +146,8 @@ fn train(run: &mut Run<'_>, checkpoint: &Path) -> Result<bool, CliError> {
     let work = Work::begin(all, STEPS)?;
     work.bar.set_position(batches);
     let mut saved = Instant::now();
-    let (mut begun, mut positions) = (Instant::now(), 0);
+    let mut begun = Instant::now();
+    let mut positions = 0;
     while !run.is_done() && !work.is_stopped() {
         let (learned, report) = run.step()?;
         positions += learned;

@@ -111,7 +111,8 @@ fn on_a_terminal_the_demo_opens_a_browser_and_ends_by_ctrl_c() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = tempfile::tempdir().unwrap();
-    let (opener, opened) = (folder.path().join("xdg-open"), folder.path().join("opened"));
+    let opener = folder.path().join("xdg-open");
+    let opened = folder.path().join("opened");
     fs::write(&opener, "#!/bin/sh\necho \"$1\" > opened.part && mv opened.part opened\n").unwrap();
     fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
     let Some(mut pty) = Pty::start(folder.path(), "demo --open --stay") else { return };

@@ -79,7 +79,8 @@ impl Match {
         until("the games end", async || self.running().await == 0).await;
         for game in &self.games {
             let full = self.alice.watch(game).await.expect("gameFull").await;
-            let (moves, status) = (full["state"]["moves"].as_str().unwrap(), &full["state"]["status"]);
+            let moves = full["state"]["moves"].as_str().unwrap();
+            let status = &full["state"]["status"];
             let by_rule = ["mate", "variantEnd", "stalemate", "draw"].contains(&status.as_str().unwrap());
             assert!(by_rule, "{game} ended with {status}: {moves}");
             let is_black = usize::from(full["black"]["id"] == "alice");

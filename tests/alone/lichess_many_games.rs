@@ -32,15 +32,17 @@ async fn play(games: usize, clock: &str) -> String {
     let programs = ["alice", "bob"].map(|name| program(&url, name, folder.path()));
     let pair = ["alice", "bob"].map(|name| lichess.bot(name));
     pair[0].sees_online("alice,bob").await;
-    let (mut begun, mut early, mut last) = (0, None, Instant::now());
+    let mut begun = 0;
+    let mut early = None;
+    let mut last = Instant::now();
     loop {
         let now = pair[0].playing().await.len();
         if begun == games && now == 0 {
             break;
         }
         for _ in now..AT_ONCE.min(now + games - begun) {
-            let ([from, to], variant) =
-                ([begun % 2, 1 - begun % 2], VARIANTS.split(' ').nth(begun % 9).unwrap());
+            let [from, to] = [begun % 2, 1 - begun % 2];
+            let variant = VARIANTS.split(' ').nth(begun % 9).unwrap();
             let form = format!("color=random&variant={variant}&{clock}");
             let to = ["alice", "bob"][to];
             pair[from].challenge(to, &form).await;

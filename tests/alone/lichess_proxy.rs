@@ -159,7 +159,8 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> io::Result<R
         return Ok(refusal(*status));
     }
     // A move that was sent arrives even if its sender is gone.
-    let (passer, to) = (shared.clone(), game.to_owned());
+    let passer = shared.clone();
+    let to = game.to_owned();
     let passing = async move {
         sleep(faults.delay).await;
         let response = passer.pass(request).await?;

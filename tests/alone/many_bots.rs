@@ -23,7 +23,9 @@ async fn play(time: &str, games: usize) -> Vec<String> {
         "time = '{time}'\nplayers = {BOTS}\ngames_per_pair = 1\npairing_interval = '100ms'\npause = '100ms'"
     );
     let mut arena = TestArena::start(&settings).await;
-    let (tasks, shutdown, mut clients) = (TaskTracker::new(), Shutdown::default(), JoinSet::new());
+    let tasks = TaskTracker::new();
+    let shutdown = Shutdown::default();
+    let mut clients = JoinSet::new();
     // One factory: all players share a table, as the games of one bot do.
     let config = engine::Config { hash_mib: 16.try_into().unwrap(), ..Default::default() };
     let factory = EngineFactory::new(&config).unwrap();
@@ -39,7 +41,9 @@ async fn play(time: &str, games: usize) -> Vec<String> {
             shutdown.clone(),
         ));
     }
-    let (mut at_once, mut most, mut ends) = (0_usize, 0, Vec::new());
+    let mut at_once = 0_usize;
+    let mut most = 0;
+    let mut ends = Vec::new();
     while ends.len() < games {
         match arena.news.recv().await.unwrap().event {
             Event::GameStarted { .. } => {

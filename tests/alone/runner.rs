@@ -99,7 +99,8 @@ fn killed_at_any_time_it_leaves_whole_lines_and_a_move() {
 
 #[test]
 fn the_first_move_is_there_soon_and_better_ones_follow() {
-    let (desk, position) = (Desk::new(), MiniChess::start(Rules::Nthu2023));
+    let desk = Desk::new();
+    let position = MiniChess::start(Rules::Nthu2023);
     desk.show(&position);
     let began = Instant::now();
     let mut child = desk.start(&["--time", "2s"]);
@@ -142,7 +143,8 @@ fn a_mate_ends_it_and_so_does_a_single_move() {
 
 #[test]
 fn every_thinker_can_be_had_and_black_sees_its_own_side() {
-    let (desk, position) = (Desk::new(), after(&["b1c3", "b5b4", "a2a3", "b4c3"]));
+    let desk = Desk::new();
+    let position = after(&["b1c3", "b5b4", "a2a3", "b4c3"]);
     for engine in ["search", "random", "minimax", "alpha-beta", "mtd-f", "forward-pruning"] {
         desk.show(&position);
         assert!(desk.run(&["--time", "300ms", "--engine", engine, "--depth", "4"]).status.success());
@@ -185,7 +187,8 @@ fn a_state_that_is_none_is_one_line_and_no_action() {
 
 #[test]
 fn what_stands_behind_the_state_is_passed_over() {
-    let (desk, position) = (Desk::new(), after(&["a2a3"]));
+    let desk = Desk::new();
+    let position = after(&["a2a3"]);
     for behind in ["junk", "7 7 7\n", "\u{0}\u{0}"] {
         desk.show(&position);
         fs::write(desk.file("state"), print_state(&position) + behind).unwrap();
@@ -196,7 +199,8 @@ fn what_stands_behind_the_state_is_passed_over() {
 
 #[test]
 fn an_action_that_cannot_be_written_is_told() {
-    let (desk, position) = (Desk::new(), MiniChess::start(Rules::Nthu2023));
+    let desk = Desk::new();
+    let position = MiniChess::start(Rules::Nthu2023);
     desk.show(&position);
     fs::create_dir(desk.file("action")).unwrap();
     let output = desk.run(&[]);
@@ -213,7 +217,8 @@ fn an_action_that_cannot_be_written_is_told() {
 
 #[test]
 fn a_stale_action_does_not_stay() {
-    let (desk, position) = (Desk::new(), MiniChess::start(Rules::Nthu2023));
+    let desk = Desk::new();
+    let position = MiniChess::start(Rules::Nthu2023);
     desk.show(&position);
     fs::write(desk.file("action"), "1 0 2 0\n4 2").unwrap();
     assert!(desk.run(&["--time", "50ms"]).status.success());

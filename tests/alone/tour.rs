@@ -171,7 +171,8 @@ fn the_tour_of_the_readme_works_as_it_is_written() {
     let here = shell.folder.path().join("here");
     assert!(here.join("zeitnot.redb").exists() && here.join("second.redb").exists());
     while let Some(running) = shell.running.pop() {
-        let (line, output) = (running.line.clone(), running.end());
+        let line = running.line.clone();
+        let output = running.end();
         assert!(!output.contains(" WARN ") && !output.contains(" ERROR "), "{line}: {output}");
         if line == "zeitnot arena" {
             assert!(output.contains("class, standings so far:"), "{output}");

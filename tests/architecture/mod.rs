@@ -66,7 +66,8 @@ fn files_have_a_first_line_of_documentation_and_are_short() {
     let mut faults = Vec::new();
     for folder in ["src", "crates", "tests", "benches"] {
         for file in rust_files(&root().join(folder)) {
-            let (name, text) = (shown(&file), fs::read_to_string(&file).unwrap());
+            let name = shown(&file);
+            let text = fs::read_to_string(&file).unwrap();
             let lines = text.lines().count();
             if !text.starts_with("//!") {
                 faults.push(format!("{name}: the first line says what the file is for (`//!`)"));

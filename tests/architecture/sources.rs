@@ -47,7 +47,8 @@ fn leaves(tree: &str, before: &[String], found: &mut Vec<(Segments, String)>) {
     if let Some((head, group)) = tree.split_once('{') {
         path.extend(head.split("::").map(str::trim).filter(|segment| !segment.is_empty()).map(str::to_owned));
         let group = group.trim_end().strip_suffix('}').unwrap_or(group);
-        let (mut depth, mut begin) = (0, 0);
+        let mut depth = 0;
+        let mut begin = 0;
         for (at, c) in group.char_indices().chain([(group.len(), ',')]) {
             match c {
                 '{' => depth += 1,
@@ -240,7 +241,8 @@ fn is_relative(segment: &str) -> bool {
 /// Groups of files that reach one another by their imports.
 pub fn circles<'f>(edges: &BTreeMap<&'f str, BTreeSet<&'f str>>) -> Vec<Vec<&'f str>> {
     let reach = |from: &'f str| {
-        let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
+        let mut seen = BTreeSet::new();
+        let mut next = vec![from];
         while let Some(file) = next.pop() {
             next.extend(edges.get(file).into_iter().flatten().filter(|to| seen.insert(**to)));
         }

@@ -42,7 +42,8 @@ async fn is_well(arena: TestArena) {
 async fn a_line_of_ten_mebibytes_is_skipped() {
     let arena = TestArena::start("").await;
     let mut socket = arena.raw(By::Tcp).await;
-    let (flood, mut later) = (vec![b'x'; 10 << 20], arena.raw(By::Tcp).await);
+    let flood = vec![b'x'; 10 << 20];
+    let mut later = arena.raw(By::Tcp).await;
     let _ = socket.write_all(&flood).await;
     assert_eq!(hear(socket).await, "INFO Cannot read this: a line longer than 4096 bytes\n");
 
@@ -250,7 +251,8 @@ async fn silent_connections_shut_nobody_out() {
 #[test]
 async fn one_address_has_a_share_of_the_players_places() {
     let arena = TestArena::with("max_connections_per_address = 2", "").await;
-    let (_alice, _bob) = (arena.join(By::Tcp, "alice").await, arena.join(By::Tcp, "bob").await);
+    let _alice = arena.join(By::Tcp, "alice").await;
+    let _bob = arena.join(By::Tcp, "bob").await;
     let mut carol = arena.join(By::Tcp, "carol").await;
     assert_eq!(
         carol.rest().await,
@@ -303,7 +305,8 @@ async fn of_many_who_talk_to_one_player_some_are_heard() {
 #[test]
 async fn connections_beyond_the_limit_are_refused_until_a_place_is_free() {
     let arena = TestArena::with("max_connections = 2", "").await;
-    let (mut alice, bob) = (arena.join(By::Tcp, "alice").await, arena.join(By::WebSocket, "bob").await);
+    let mut alice = arena.join(By::Tcp, "alice").await;
+    let bob = arena.join(By::WebSocket, "bob").await;
     alice.expect("INFO Player bob joined").await;
     for by in [By::Tcp, By::WebSocket] {
         let mut carol = arena.join(by, "carol").await;

@@ -145,7 +145,9 @@ async fn passwords_cannot_be_guessed_and_those_who_know_them_join_meanwhile() {
         let refusal = arena.join_from(address, &format!("mallory {word}")).await.rest().await.concat();
         refusal.contains("too many wrong keys")
     };
-    let (known, unknown, began) = ([127, 0, 0, 1], [127, 0, 0, 2], Instant::now());
+    let known = [127, 0, 0, 1];
+    let unknown = [127, 0, 0, 2];
+    let began = Instant::now();
     let mut alice = arena.join(By::Tcp, "alice sesame").await;
     alice.expect("INFO You joined").await;
     for address in [known, unknown] {

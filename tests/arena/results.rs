@@ -30,7 +30,8 @@ async fn results_are_there_when_they_are_told_and_afterwards(storage: Storage) {
         "{table}"
     );
     let csv = results(&database, &["class", "--csv"]);
-    let (winner, loser) = (&board.black.name, &board.white.name);
+    let winner = &board.black.name;
+    let loser = &board.white.name;
     assert_eq!(
         csv,
         format!(

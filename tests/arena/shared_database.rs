@@ -88,7 +88,8 @@ async fn a_dump_is_restored() {
 #[test]
 fn the_password_comes_from_the_environment_or_a_file() {
     let Some(server) = PostgresServer::shared() else { return };
-    let (name, folder) = (server.create(), tempfile::tempdir().unwrap());
+    let name = server.create();
+    let folder = tempfile::tempdir().unwrap();
     let url = format!("postgres://{USER}@127.0.0.1:{}/{name}", server.port);
     let told = |variable: &str, value: &str| {
         let mut command = zeitnot(&["arena", "results", "--database", &url]);

@@ -18,7 +18,8 @@ async fn a_stop_amid_a_game_leaves_a_pgn_and_no_task() {
     watcher.send(&format!("WATCH {}", board.game)).await;
     watcher.expect("GAME_STATE").await;
     // Neither of these sends anything.
-    let (silent, raw) = (arena.connect(By::WebSocket).await, arena.raw(By::Tcp).await);
+    let silent = arena.connect(By::WebSocket).await;
+    let raw = arena.raw(By::Tcp).await;
 
     let (summary, folder) = arena.stop().await;
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);

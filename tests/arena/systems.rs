@@ -149,7 +149,8 @@ async fn a_swiss_goes_on_after_a_restart_in_the_middle_of_a_round() {
     }
     let (summary, folder) = arena.end().await;
     playing.join_all().await;
-    let (summary, pgn) = (&summary.tournaments[0], records(folder.path()));
+    let summary = &summary.tournaments[0];
+    let pgn = records(folder.path());
     assert!(summary.complete);
     let rows = summary.standings.rows();
     assert_eq!(rows.iter().map(|row| row.score.points()).sum::<f64>(), 9.0, "six games and three byes");

@@ -43,7 +43,9 @@ async fn four_random_movers_play_a_double_round_robin() {
     assert!(rows.is_sorted_by(|a, b| a.score >= b.score));
 
     let pgn = records(folder.path());
-    let (white, black, results) = (tags(&pgn, "White"), tags(&pgn, "Black"), tags(&pgn, "Result"));
+    let white = tags(&pgn, "White");
+    let black = tags(&pgn, "Black");
+    let results = tags(&pgn, "Result");
     assert_eq!(results.len(), 12);
     for row in &rows {
         let games = |names: &[&str]| names.iter().filter(|name| **name == row.name.as_str()).count();
@@ -54,7 +56,9 @@ async fn four_random_movers_play_a_double_round_robin() {
     let decided = results.iter().filter(|result| **result != "1/2-1/2").count();
     assert_eq!(pgn.matches('#').count(), decided);
 
-    let (mut started, mut ended, mut last) = (0, 0, None);
+    let mut started = 0;
+    let mut ended = 0;
+    let mut last = None;
     while let Ok(item) = news.try_recv() {
         assert_eq!(item.tournament, Name::try_from("class").unwrap());
         match item.event {

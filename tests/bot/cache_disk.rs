@@ -22,7 +22,10 @@ fn open(file: &Path) -> Cache {
 /// A position that stands for this number, below 8192: two kings, a knight and a pawn.
 pub(super) fn position(number: u64) -> Chess {
     let mut board = [[' '; 8]; 8];
-    let (king, enemy, knight, pawn) = (number % 8, number / 8 % 8, number / 64 % 16, number / 1024 % 8);
+    let king = number % 8;
+    let enemy = number / 8 % 8;
+    let knight = number / 64 % 16;
+    let pawn = number / 1024 % 8;
     for (piece, rank, file) in
         [('K', 0, king), ('k', 7, enemy), ('N', 2 + knight as usize / 8, knight % 8), ('P', 1, pawn)]
     {

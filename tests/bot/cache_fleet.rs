@@ -76,7 +76,8 @@ enum Fault {
 /// Plays the first moves of the alphabet and, from the fourth on, with this fault. Returns the program's longest times
 /// before and after.
 async fn play(mut player: Player, redis: &mut Redis, fault: Fault) -> [Duration; 2] {
-    let (mut longest, mut moves) = ([Duration::ZERO; 2], 0);
+    let mut longest = [Duration::ZERO; 2];
+    let mut moves = 0;
     let mut answered = Instant::now();
     loop {
         let line = player.next().await.expect("the arena is there");

@@ -26,7 +26,8 @@ fn open(file: &Path) -> Cache {
 
 /// A bot that gives up after so many moves in a lost position; 0: never.
 fn house(cache: &Cache, moves: usize) -> House {
-    let (cache, lag) = (cache.clone(), Duration::from_millis(5));
+    let cache = cache.clone();
+    let lag = Duration::from_millis(5);
     // The time for a move does not depend on how busy the machine is.
     let resign = Resign { moves, score: 500 };
     let config = Config { move_overhead: lag, min_lag: lag, max_lag: lag, resign, ..Config::default() };
@@ -36,7 +37,8 @@ fn house(cache: &Cache, moves: usize) -> House {
 /// Plays a game with this result; returns our answers and the positions before them.
 async fn game(house: &mut House, result: GameResult) -> Vec<(Key, Answer)> {
     let mut seat = house.lobby.open(info(Color::White, Some(START))).await.unwrap();
-    let (mut line, mut answers) = (GameHistory::new(Chess::parse(START).unwrap()), Vec::new());
+    let mut line = GameHistory::new(Chess::parse(START).unwrap());
+    let mut answers = Vec::new();
     for turn in 1..=MOVES {
         let key = line.now().key();
         let time = Clocks { increment: Duration::from_millis(40), ..clocks(Duration::from_secs(1)) };
@@ -56,7 +58,8 @@ async fn game(house: &mut House, result: GameResult) -> Vec<(Key, Answer)> {
 
 #[test]
 async fn a_lost_game_is_searched_anew_with_more_time_also_after_a_restart() {
-    let (lost, drawn) = (GameResult::Won(Color::Black), GameResult::Draw);
+    let lost = GameResult::Won(Color::Black);
+    let drawn = GameResult::Draw;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cache.redb");
     let cache = open(&file);

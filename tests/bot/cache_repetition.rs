@@ -16,7 +16,8 @@ const WON: &str = "7k/8/8/8/8/8/QR6/K7 w - - 0 1";
 
 /// Cached moves for two positions, there and back again.
 fn shuffle() -> [(Chess, &'static str); 2] {
-    let (mut line, mut known) = (GameHistory::new(Chess::parse(WON).unwrap()), Vec::new());
+    let mut line = GameHistory::new(Chess::parse(WON).unwrap());
+    let mut known = Vec::new();
     for (ours, theirs) in [("b2b3", "h8g8"), ("b3b2", "g8h8")] {
         known.push((line.now().clone(), ours));
         for text in [ours, theirs] {

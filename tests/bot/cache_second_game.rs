@@ -30,7 +30,8 @@ fn reply(position: &Chess) -> <Chess as Game>::Move {
 /// Plays this many games, and resigns them early: of a game that we give away nothing is played again. Returns the
 /// positions that it left to us.
 pub(super) async fn script(mut player: Player, games: usize) -> Vec<String> {
-    let (mut over, mut moves) = (0, 0);
+    let mut over = 0;
+    let mut moves = 0;
     let mut asked = Vec::new();
     while over < games {
         let line = player.next().await.expect("the arena is there");

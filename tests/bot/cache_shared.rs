@@ -263,7 +263,8 @@ async fn the_password_may_be_in_a_file_and_the_user_may_have_few_rights() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o400)).unwrap();
     let url = format!("redis://fleet@127.0.0.1:{}", redis.port);
     let config = Config { shared_password_file: Some(file), ..config(&url) };
-    let (first, second) = (connected(&config).await, connected(&config).await);
+    let first = connected(&config).await;
+    let second = connected(&config).await;
     keep(&first, 1);
     until("the other finds it", async || look_up(&second, 1).await.is_some()).await;
     // The other may read the entry before the server's reply to its writer arrives.
@@ -283,7 +284,8 @@ pub(super) fn start_with_tls(folder: &Path) -> (Redis, String) {
     openssl(
         "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem",
     );
-    let (port, at) = (free_port(), folder.display());
+    let port = free_port();
+    let at = folder.display();
     let options = format!(
         "--tls-port {port} --tls-auth-clients no --tls-ca-cert-file {at}/ca.pem --tls-cert-file {at}/server.pem \
          --tls-key-file {at}/server.key"
@@ -300,7 +302,8 @@ async fn it_works_by_tls_with_an_authority_of_ones_own() {
     let folder = tempfile::tempdir().unwrap();
     let (_redis, url) = start_with_tls(folder.path());
     let config = Config { shared_ca_file: Some(folder.path().join("ca.pem")), ..config(&url) };
-    let (first, second) = (connected(&config).await, connected(&config).await);
+    let first = connected(&config).await;
+    let second = connected(&config).await;
     keep(&first, 1);
     until("the other finds it", async || look_up(&second, 1).await.is_some()).await;
 }

@@ -35,7 +35,8 @@ struct Setup {
 impl Setup {
     fn sources(&self) -> Result<MoveSources, String> {
         let lookup = Arc::new(Lookup::new(&self.lookup).map_err(|error| error.to_string())?);
-        let (order, book) = (self.bot.sources.clone(), &self.bot.book);
+        let order = self.bot.sources.clone();
+        let book = &self.bot.book;
         MoveSources::open(order, book, Some(lookup)).map_err(|error| error.to_string())
     }
 }
@@ -136,7 +137,8 @@ async fn a_search_is_not_held_up_for_longer_than_the_limit() {
 #[test]
 async fn on_the_clocks_edge_nobody_is_asked() {
     let server = StandIn::start(Manner::Hangs).await;
-    let (url, timeout) = (server.url.clone(), Duration::from_secs(1));
+    let url = server.url.clone();
+    let timeout = Duration::from_secs(1);
     let mut setup = cloud(&server.url, timeout);
     setup.lookup.tablebase =
         Tablebase { enabled: true, max_pieces: 32, url, timeout, ..Tablebase::default() };
@@ -163,7 +165,8 @@ async fn a_bullet_game_goes_on_while_all_servers_hang() {
     let server = StandIn::start(Manner::Hangs).await;
     let house = bot(cloud(&server.url, SHORT));
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
-    let (mut line, mut left) = (GameHistory::new(Chess::start()), Duration::from_secs(15));
+    let mut line = GameHistory::new(Chess::start());
+    let mut left = Duration::from_secs(15);
     for turn in 0..30 {
         let began = Instant::now();
         let text = ask(&mut seat, turn, Some(clocks(left))).await;
@@ -231,7 +234,8 @@ async fn the_explorer_is_shown_a_token_and_one_players_first_line_is_enough() {
     let folder = tempfile::tempdir().unwrap();
     let line = r#"{"moves":[{"uci":"b2b4","white":30,"draws":0,"black":0},{"uci":"a2a4","white":1,"draws":0,"black":0}]}"#;
     let server = StandIn::start(Manner::Streams(line.to_owned())).await;
-    let (source, player_name) = (Database::Player, "sokolsky".to_owned());
+    let source = Database::Player;
+    let player_name = "sokolsky".to_owned();
     let explorer = Explorer { source, player_name, ..explorer(&server.url, folder.path()) };
     let mut house =
         bot(Setup { lookup: lookup::Config { explorer, ..Default::default() }, ..Setup::default() });

@@ -70,7 +70,8 @@ async fn a_faked_thought_ends_long_before_the_deadline_and_holds_up_no_other_gam
     let start = Some("7k/8/5K2/8/8/8/8/6Q1 b - - 0 1");
     let mut slow = house.lobby.open(info(Color::Black, start)).await.unwrap();
     let mut fast = house.lobby.open(info(Color::Black, start)).await.unwrap();
-    let (began, left) = (Instant::now(), 60_000 * MS);
+    let began = Instant::now();
+    let left = 60_000 * MS;
     tell(&slow, Event::YourTurn { turn: Turn(1), clocks: Some(clocks(left)) }).await;
     let (took, how) = timed(&mut house, &mut fast, 1, Some(clocks(left / 100))).await;
     assert_eq!(how, MoveOrigin::Forced);
@@ -117,7 +118,8 @@ async fn a_move_of_days_takes_no_longer_than_the_configuration_says() {
 
 #[test(start_paused = true)]
 async fn the_deadline_follows_a_clock_that_is_lowered_while_we_think() {
-    let (left, after) = (800_000 * MS, 10_000 * MS);
+    let left = 800_000 * MS;
+    let after = 10_000 * MS;
     // The clock after ten seconds, and the eighth that is used of what it would have been at the request.
     for (now, due) in [
         (790_000 * MS, left / LAST_RESERVE),
@@ -161,7 +163,8 @@ async fn charged_move(
 async fn what_a_server_charges_beyond_our_time_is_kept_in_hand() {
     let mut house = house(Kind::Faulty(Fault::Silent), Config::default());
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
-    let (left, lag) = (1000 * MS, 700 * MS);
+    let left = 1000 * MS;
+    let lag = 700 * MS;
     for turn in (2..40).step_by(2) {
         charged_move(&mut house, &mut seat, turn, left, lag).await;
         charged_move(&mut house, &mut seat, turn + 1, left, lag).await;
@@ -176,7 +179,8 @@ async fn what_a_server_charges_beyond_our_time_is_kept_in_hand() {
 async fn when_the_lag_is_known_to_be_small_the_clock_is_used() {
     let mut house = house(Kind::Faulty(Fault::Silent), Config::default());
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
-    let (left, lag) = (1000 * MS, 2 * MS);
+    let left = 1000 * MS;
+    let lag = 2 * MS;
     let first = charged_move(&mut house, &mut seat, 2, left, lag).await;
     for turn in 3..40 {
         charged_move(&mut house, &mut seat, turn, left, lag).await;

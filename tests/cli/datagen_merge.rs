@@ -84,7 +84,8 @@ fn a_damaged_cut_or_repeated_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     let file = shard(here, "1/1", &[]);
-    let (whole, games) = (fs::read(&file).unwrap(), count(&file));
+    let whole = fs::read(&file).unwrap();
+    let games = count(&file);
     fs::write(here.join("cut.bin"), &whole[..whole.len() - 3]).unwrap();
     let cut = format!(
         "cut.bin: ends within a game, behind {} others; run its `zeitnot datagen` again, which continues, or add \

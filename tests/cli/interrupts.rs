@@ -109,7 +109,8 @@ fn experiments_are_the_rows_so_far() {
 fn bench_tells_what_it_has_measured() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = start(&["bench", "--depth", "9"], folder.path());
-    let (mut told, mut lines) = (String::new(), BufReader::new(child.stdout.take().unwrap()));
+    let mut told = String::new();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
     lines.read_line(&mut told).unwrap();
     let reader = std::thread::spawn(move || {
         lines.read_to_string(&mut told).unwrap();

@@ -72,7 +72,8 @@ fn random_games_end_by_the_rules() {
 fn the_ply_limit_ends_a_game_by_material() {
     let folder = tempfile::tempdir().unwrap();
     // a2-a3, and a5-a4: nothing is taken.
-    let (white, black) = (does("echo 4 0 3 0 >$2"), does("echo 1 0 2 0 >$2"));
+    let white = does("echo 4 0 3 0 >$2");
+    let black = does("echo 1 0 2 0 >$2");
     let output = match_of(folder.path(), &["--plies", "2", &white, &black]);
     assert_eq!(results(&output, &["score", "plies", "reason"]), [["1/2-1/2", "2", "material"]]);
     assert!(out(&output).contains("1 step: A2 → A3") && out(&output).contains("2 step: A5 → A4"));

@@ -23,7 +23,8 @@ fn write(path: &Path, games: usize) {
     let mut random = fastrand::Rng::with_seed(9);
     let mut file = GameWriter::open(path).unwrap();
     for _ in 0..games {
-        let (start, mut plies) = (Chess::start(), Vec::new());
+        let start = Chess::start();
+        let mut plies = Vec::new();
         let mut now = start.clone();
         for _ in 0..12 {
             let Some(mv) = random.choice(now.moves()) else { break };
@@ -47,7 +48,8 @@ fn relabel(from: &Path, to: &Path, teacher: &str, more: &[&str]) -> Command {
 
 /// The games are the same, and all quiet positions and no others have new scores.
 fn is_taught(from: &Path, to: &Path) {
-    let (before, after) = (plies(from), plies(to));
+    let before = plies(from);
+    let after = plies(to);
     assert_eq!(before.len(), after.len());
     for (before, after) in before.iter().flatten().zip(after.iter().flatten()) {
         assert_eq!((&before.position, before.mv), (&after.position, after.mv));

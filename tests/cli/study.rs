@@ -15,7 +15,8 @@ fn study(args: &[&str]) -> String {
 
 /// The cells of a line; quotes hold commas together.
 fn cells(line: &str) -> Vec<String> {
-    let (mut cells, mut quoted) = (vec![String::new()], false);
+    let mut cells = vec![String::new()];
+    let mut quoted = false;
     for c in line.chars() {
         match c {
             '"' => quoted = !quoted,

@@ -28,7 +28,8 @@ fn write_games(path: &Path, games: usize) {
     let mut writer = GameWriter::open(path).unwrap();
     for _ in 0..games {
         let start = Chess::start();
-        let (mut now, mut plies) = (start.clone(), Vec::new());
+        let mut now = start.clone();
+        let mut plies = Vec::new();
         while let Some(mv) = random.choice(now.moves()).filter(|_| plies.len() < 60) {
             plies.push((mv, random.i16(-300..=300)));
             now.play(mv);

@@ -80,7 +80,8 @@ fn is_ready(line: &str) -> bool {
 
 /// Plays a game from these moves on, of this many plies at most. Panics at a late or illegal move.
 fn play(players: ByColor<Player>, opening: &[String], plies: usize) -> GameHistory<MiniChess> {
-    let (mut line, mut moves) = (GameHistory::new(MiniChess::start(Rules::Nthu2026)), String::new());
+    let mut line = GameHistory::new(MiniChess::start(Rules::Nthu2026));
+    let mut moves = String::new();
     let mut opening = opening.iter().cloned();
     while line.moves().len() < plies && !line.outcome().is_over() {
         let text = opening.next().or_else(|| {

@@ -163,7 +163,8 @@ fn wdl_is_reported_on_request() {
 #[test]
 fn the_book_is_played_from_but_not_analysed_with() {
     let folder = tempfile::tempdir().unwrap();
-    let (book, other) = (folder.path().join("our book.bin"), folder.path().join("other"));
+    let book = folder.path().join("our book.bin");
+    let other = folder.path().join("other");
     let start = Chess::start().book_key().unwrap();
     let entries = [("a2a3", 3), ("h2h4", 1)].into_iter();
     let builder = entries.fold(Builder::default(), |book, (mv, weight)| book.entry(start, mv, weight));

@@ -34,7 +34,8 @@ async fn games_are_listed_and_one_is_watched_to_its_end_and_beyond() {
 async fn a_game_is_watched_by_its_id() {
     let (arena, browser) = with_page("").await;
     let board = arena.game().await;
-    let (id, folder) = (word(&board.game, 0).to_owned(), tempfile::tempdir().unwrap());
+    let id = word(&board.game, 0).to_owned();
+    let folder = tempfile::tempdir().unwrap();
     let Some(mut pty) =
         Pty::start(folder.path(), &format!("watch --letters --server http://{} {id}", browser.address))
     else {

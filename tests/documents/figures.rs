@@ -47,7 +47,8 @@ fn the_study_of_the_horizon_has_the_documented_counts() {
         let find = |algorithm: &str| rows.iter().find(|row| row[2] == algorithm && row[3] == depth).unwrap();
         let nodes = ["minimax", "alpha-beta", "alpha-beta-ordered", "alpha-beta-table", "mtd-f"]
             .map(|algorithm| grouped(find(algorithm)[4]));
-        let (first, quiet) = (find("minimax"), find("alpha-beta-quiescence"));
+        let first = find("minimax");
+        let quiet = find("alpha-beta-quiescence");
         let row = format!(
             "| {depth} | {} | {} | {} | {} {} |",
             first[6],

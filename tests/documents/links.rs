@@ -27,7 +27,8 @@ fn all_pages() -> Vec<PathBuf> {
 /// after the second of the same text.
 fn anchors(page: &str) -> Vec<String> {
     let mut known = BTreeMap::new();
-    let (mut anchors, mut is_code) = (Vec::new(), false);
+    let mut anchors = Vec::new();
+    let mut is_code = false;
     for line in page.lines() {
         is_code ^= line.trim_start().starts_with("```");
         let text = line.trim_start_matches('#');

@@ -22,7 +22,8 @@ fn search() -> Box<dyn Thinker<Chess>> {
 
 /// Plays to the end.
 fn play(fen: &str) -> Outcome {
-    let (mut search, limits) = (search(), Limits { nodes: Some(NODES), ..Limits::default() });
+    let mut search = search();
+    let limits = Limits { nodes: Some(NODES), ..Limits::default() };
     let mut line = GameHistory::new(Chess::parse(fen).unwrap());
     while line.outcome() == Outcome::Ongoing {
         let (best, _) = think_now(&mut *search, &line, &limits);

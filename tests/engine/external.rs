@@ -65,7 +65,9 @@ fn enter(
 async fn game(kills: usize) -> (String, String) {
     let settings = "time = '8+0.1'\nplayers = 2\ngames_per_pair = 1\npairing_interval = '50ms'";
     let mut arena = TestArena::start(settings).await;
-    let (tasks, shutdown, theirs) = (TaskTracker::new(), Shutdown::default(), stockfish());
+    let tasks = TaskTracker::new();
+    let shutdown = Shutdown::default();
+    let theirs = stockfish();
     let random = EngineFactory::new(&engine::Config { kind: Kind::Random, ..Default::default() }).unwrap();
     let mut moves = enter(&arena, "stockfish", theirs.clone(), &tasks, &shutdown);
     let _unread = enter(&arena, "random", random, &tasks, &shutdown);

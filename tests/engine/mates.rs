@@ -27,7 +27,8 @@ fn solve_all(moves: u16, each: usize) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/mate-in-{moves}.epd"));
     let factory = search_factory(16, 1);
     let mut search = factory.thinker::<Chess>();
-    let (mut hardest, mut unsolved) = (0, Vec::new());
+    let mut hardest = 0;
+    let mut unsolved = Vec::new();
     let text = fs::read_to_string(file).unwrap();
     for epd in text.lines().filter(|line| !line.trim().is_empty()).step_by(each) {
         let fen = epd.split(" bm ").next().unwrap();

@@ -32,7 +32,8 @@ impl Clinging {
     fn write() -> Clinging {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
-        let (path, at) = (folder.path().join("clinging"), folder.path().display());
+        let path = folder.path().join("clinging");
+        let at = folder.path().display();
         let script = format!(
             "#!/bin/sh\ntrap '' HUP INT TERM\nread -r line\nenv > {at}/environment\nsleep 1000 &\n\
              echo $$ $! > {at}/new-ids\nmv {at}/new-ids {at}/ids\nwhile :; do wait; sleep 1000; done\n"

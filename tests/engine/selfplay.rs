@@ -33,7 +33,8 @@ impl Tally {
             search.new_game();
             let mut line = GameHistory::new(start);
             while line.outcome() == Outcome::Ongoing {
-                let (now, (best, _)) = (line.now(), think_now(&mut *search, &line, &limits));
+                let now = line.now();
+                let (best, _) = think_now(&mut *search, &line, &limits);
                 let mv = now.unpack(best.mv).filter(|mv| now.moves().contains(mv));
                 line.play(mv.unwrap_or_else(|| panic!("illegal: {best:?} in {}", now.print())));
             }

@@ -135,7 +135,8 @@ impl PlayVisitor for Win {
 
 #[test]
 fn wins_of_each_variant_are_found_and_played_out() {
-    let (mate, end) = (Reason::Checkmate, Reason::VariantEnd);
+    let mate = Reason::Checkmate;
+    let end = Reason::VariantEnd;
     for (game, fen, mv, reason) in [
         // A drop mates.
         (GameKind::Crazyhouse, "6k1/5ppp/8/8/8/8/8/4K3[Rp] w - - 0 1", None, mate),

@@ -97,7 +97,8 @@ async fn users_that_could_not_be_written_are_tried_again_at_the_end() {
 #[test]
 async fn offers_are_made_withdrawn_and_accepted() {
     let imcs = Imcs::start().await;
-    let (mut alice, mut bob) = (imcs.register("alice").await, imcs.register("bob").await);
+    let mut alice = imcs.register("alice").await;
+    let mut bob = imcs.register("bob").await;
     alice.ask("offer W 10 0:20", "103 1 game waiting for offer acceptance\r\n").await;
     bob.ask("list", "211 1 available games\r\n 1 alice W 0:10 0:20 1000 [offer]\r\n.\r\n").await;
     bob.ask("accept 1 W", "405 bad color W\r\n").await;

@@ -205,7 +205,8 @@ fn name((from, to): (At, At)) -> String {
 /// Random games by both sets of rules, side by side. How many ended?
 fn agree(rules: Rules, d: Differences, plies: usize) -> usize {
     let mut dice = fastrand::Rng::with_seed(11);
-    let (mut plain, mut line) = (Plain::start(), GameHistory::new(MiniChess::start(rules)));
+    let mut plain = Plain::start();
+    let mut line = GameHistory::new(MiniChess::start(rules));
     let mut seen = HashMap::from([((plain.text(), true), 1)]);
     let mut ended = 0;
     for _ in 0..plies {

@@ -112,11 +112,13 @@ impl Plain {
     }
 
     fn allowed(&self, from: (usize, usize), to: (usize, usize), jumps: bool) -> bool {
-        let (piece, target) = (self.grid[from.0][from.1], self.grid[to.0][to.1]);
+        let piece = self.grid[from.0][from.1];
+        let target = self.grid[to.0][to.1];
         if !self.ours(piece) || self.ours(target) {
             return false;
         }
-        let (rows, columns) = (to.0 as i32 - from.0 as i32, to.1 as i32 - from.1 as i32);
+        let rows = to.0 as i32 - from.0 as i32;
+        let columns = to.1 as i32 - from.1 as i32;
         let ahead = if self.white_moves { -1 } else { 1 };
         match piece.to_ascii_uppercase() {
             'P' => {
@@ -145,7 +147,8 @@ impl Plain {
         let mut moves = BTreeSet::new();
         for from in 0..35 {
             for to in 0..35 {
-                let (a, b) = ((from / 5, from % 5), (to / 5, to % 5));
+                let a = (from / 5, from % 5);
+                let b = (to / 5, to % 5);
                 if self.allowed(a, b, jumps) {
                     moves.insert(format!("{}{}{}{}", a.0, a.1, b.0, b.1));
                 }
@@ -156,7 +159,8 @@ impl Plain {
 
     fn play(&mut self, text: &str, prize: i32, rules: Rules) {
         let n: Vec<usize> = text.bytes().map(|b| (b - b'0').into()).collect();
-        let (piece, target) = (self.grid[n[0]][n[1]], self.grid[n[2]][n[3]]);
+        let piece = self.grid[n[0]][n[1]];
+        let target = self.grid[n[2]][n[3]];
         let (us, them) = if self.white_moves { (0, 1) } else { (1, 0) };
         let captured = target.is_alphabetic();
         self.points[us] += match target.to_ascii_uppercase() {
@@ -205,7 +209,8 @@ impl Plain {
 /// Random games by both sets of rules, side by side.
 fn agree(rules: Rules, plies: usize) {
     let mut dice = fastrand::Rng::with_seed(7);
-    let (mut plain, mut game) = (Plain::start(), Tuc::start_by(rules));
+    let mut plain = Plain::start();
+    let mut game = Tuc::start_by(rules);
     for _ in 0..plies {
         let moves: BTreeSet<_> = game.moves().iter().map(|&mv| game.write(mv).to_string()).collect();
         assert_eq!(moves, plain.moves(rules.jumps), "{}", game.print());

@@ -59,9 +59,14 @@ impl TestArena {
             config.database = Some(url.parse().unwrap());
         }
         let arena = Arena::bind(config).await.unwrap();
-        let (tcp, websocket, imcs, lichess) = (arena.tcp(), arena.websocket(), arena.imcs(), arena.lichess());
+        let tcp = arena.tcp();
+        let websocket = arena.websocket();
+        let imcs = arena.imcs();
+        let lichess = arena.lichess();
         let web = arena.web();
-        let (tables, news, shutdown) = (arena.tables(), arena.news(), CancellationToken::new());
+        let tables = arena.tables();
+        let news = arena.news();
+        let shutdown = CancellationToken::new();
         let running = tokio::spawn(arena.run(shutdown.clone()));
         TestArena { tcp, websocket, imcs, lichess, web, tables, news, folder, shutdown, running }
     }
@@ -152,14 +157,16 @@ impl TestArena {
 
     /// Alice and bob, and the line that pairs them.
     pub async fn paired(&self) -> (Player, Player, String) {
-        let (mut alice, bob) = (self.join(By::Tcp, "alice").await, self.join(By::Tcp, "bob").await);
+        let mut alice = self.join(By::Tcp, "alice").await;
+        let bob = self.join(By::Tcp, "bob").await;
         let paired = alice.expect("GAME_PAIRED").await;
         (alice, bob, paired)
     }
 
     /// Alice and bob at the board.
     pub async fn game(&self) -> Board {
-        let (mut alice, mut bob) = (self.join(By::Tcp, "alice").await, self.join(By::Tcp, "bob").await);
+        let mut alice = self.join(By::Tcp, "alice").await;
+        let mut bob = self.join(By::Tcp, "bob").await;
         let game = begin(&mut alice, &mut bob).await;
         Board::new(game, alice, bob)
     }

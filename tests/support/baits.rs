@@ -4,7 +4,8 @@ use zeitnot_rules::Tactics;
 
 /// Whether the other side wins more by exchanges afterwards than the move wins.
 pub fn loses<G: Tactics>(position: &G, mv: G::Move) -> bool {
-    let (after, lost) = (position.after(mv), position.gain(mv) + 1);
+    let after = position.after(mv);
+    let lost = position.gain(mv) + 1;
     !after.outcome().is_over() && after.noisy_moves().into_iter().any(|reply| after.see_ge(reply, lost))
 }
 

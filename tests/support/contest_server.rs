@@ -161,7 +161,8 @@ pub fn entry(address: &str, player: &str) -> Config {
 /// Configuration of alice with short delays between attempts to connect. She waits for the first answer in silence: the
 /// clock of a test that pauses it leaps while the system delivers bytes.
 pub fn config(address: &str) -> Config {
-    let (delay, never) = (Duration::from_millis(10), Duration::MAX);
+    let delay = Duration::from_millis(10);
+    let never = Duration::MAX;
     let reconnect = Reconnect { min_delay: delay, max_delay: delay, stable_after: delay };
     let timeouts = Timeouts { reconnect, probe: never, join: never, ..Timeouts::default() };
     Config { timeouts, ..entry(address, "alice") }

@@ -6,6 +6,7 @@ use zeitnot_engine::{Config, EngineFactory};
 ///
 /// A thinker of the factory is compiled, and optimised, in the engine's crate; one that a test makes by itself is not.
 pub fn search_factory(hash_mib: usize, threads: usize) -> EngineFactory {
-    let (hash_mib, threads) = (hash_mib.try_into().unwrap(), threads.try_into().unwrap());
+    let hash_mib = hash_mib.try_into().unwrap();
+    let threads = threads.try_into().unwrap();
     EngineFactory::new(&Config { hash_mib, threads, ..Config::default() }).unwrap()
 }

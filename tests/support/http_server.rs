@@ -39,8 +39,10 @@ impl StandIn {
     pub async fn start(manner: Manner) -> StandIn {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = BaseUrl::try_from(format!("http://{}", listener.local_addr().unwrap())).unwrap();
-        let (manner, asked) = (Arc::new(Mutex::new(manner)), Arc::<Mutex<Vec<String>>>::default());
-        let (mut task, shared) = (JoinSet::new(), (manner.clone(), asked.clone()));
+        let manner = Arc::new(Mutex::new(manner));
+        let asked = Arc::<Mutex<Vec<String>>>::default();
+        let mut task = JoinSet::new();
+        let shared = (manner.clone(), asked.clone());
         task.spawn(async move {
             let mut served = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {

@@ -62,7 +62,8 @@ impl Imcs {
 
     /// Starts a game between alice (White) and bob with these clocks.
     pub async fn game(&self, seconds: u32) -> (Client, Client) {
-        let (mut alice, mut bob) = (self.register("alice").await, self.register("bob").await);
+        let mut alice = self.register("alice").await;
+        let mut bob = self.register("bob").await;
         alice.ask(&format!("offer W {seconds}"), "103 1 game waiting for offer acceptance\r\n").await;
         bob.say("accept 1").await;
         let time = format!("{}:{:02}", seconds / 60, seconds % 60);

@@ -87,7 +87,9 @@ impl Bot {
     async fn send(&self, method: &str, path: &str, kind: &str, body: &str) -> (u16, BufReader<TcpStream>) {
         let stream = TcpStream::connect(self.address).await.unwrap();
         let mut stream = BufReader::new(stream);
-        let (token, agent, length) = (&self.token, &self.agent, body.len());
+        let token = &self.token;
+        let agent = &self.agent;
+        let length = body.len();
         let auth =
             if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
         // HTTP/1.0 has no chunks: what is read is what was written.

@@ -139,7 +139,8 @@ pub fn state(moves: &str, more: &str) -> String {
 
 /// The game in full, in which we have White, or Black.
 pub fn full(white: bool, moves: &str) -> String {
-    let (we, they) = (r#"{"id":"zeitnot","name":"Zeitnot"}"#, r#"{"id":"them","name":"Them"}"#);
+    let we = r#"{"id":"zeitnot","name":"Zeitnot"}"#;
+    let they = r#"{"id":"them","name":"Them"}"#;
     let (white, black) = if white { (we, they) } else { (they, we) };
     format!(
         r#"{{"type":"gameFull","id":"{ID}","variant":{{"key":"standard"}},"clock":{{"initial":60000,"increment":0}},

@@ -17,9 +17,11 @@ pub struct Pauses(Vec<(Duration, Duration)>);
 impl Pauses {
     /// Measures the pauses between these attempts, up to a long one.
     pub async fn until_one_is_long(attempt: impl AsyncFn()) -> Pauses {
-        let (lost, mut pauses) = (Instant::now(), Vec::new());
+        let lost = Instant::now();
+        let mut pauses = Vec::new();
         while pauses.last().is_none_or(|(_, pause)| *pause <= LONG) {
-            let (began, began_at) = (lost.elapsed(), Instant::now());
+            let began = lost.elapsed();
+            let began_at = Instant::now();
             as_time_passes(attempt()).await;
             pauses.push((began, began_at.elapsed()));
         }

@@ -44,8 +44,10 @@ impl Pty {
         }
         command.env("TERM", "xterm-256color").env("SHELL", "/bin/sh").env_remove("NO_COLOR");
         let mut script = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (output, mut stdout) = (Arc::<Mutex<Vec<u8>>>::default(), script.stdout.take().unwrap());
-        let (all, shown) = (output.clone(), output.clone());
+        let output = Arc::<Mutex<Vec<u8>>>::default();
+        let mut stdout = script.stdout.take().unwrap();
+        let all = output.clone();
+        let shown = output.clone();
         shows("the terminal", move || String::from_utf8_lossy(&shown.lock().unwrap()).into_owned());
         let reader = thread::spawn(move || {
             let mut bytes = [0; 4096];
@@ -61,7 +63,8 @@ impl Pty {
     pub fn screen(&self) -> String {
         let output = self.output.lock().unwrap();
         let mut cells = vec![vec![' '; COLUMNS]; ROWS];
-        let (mut row, mut column) = (0, 0);
+        let mut row = 0;
+        let mut column = 0;
         let output = String::from_utf8_lossy(&output);
         let mut letters = output.chars();
         while let Some(letter) = letters.next() {

@@ -314,7 +314,8 @@ async fn a_silent_server_is_waited_for_visibly_and_one_that_is_gone_as_well() {
 async fn a_server_on_this_machine_that_begins_anew_is_joined_again_within_seconds() {
     for has_begun in [false, true] {
         let mut server = Server::bind().await;
-        let (address, began) = (server.address(), Instant::now());
+        let address = server.address();
+        let began = Instant::now();
         let client = start_with(address, "", "600s", "1s");
         assert_eq!(server.hear().await, "zeitnot");
         server.say("PB").await;

@@ -88,7 +88,8 @@ async fn told(players: [&Player; 2], text: &str) {
 
 /// Seats two players and starts the game.
 async fn seated(table: &Table) -> (Player, Player) {
-    let (white, black) = (Player::new(table).await, Player::new(table).await);
+    let white = Player::new(table).await;
+    let black = Player::new(table).await;
     white.say("Anna").await;
     assert_eq!(white.hear().await, "PW");
     black.say("Bob").await;
@@ -134,7 +135,8 @@ async fn strangers_illegal_moves_and_doubled_datagrams_change_nothing() {
     // No second seat for the same one.
     white.say("Anna").await;
     white.hears_nothing().await;
-    let (black, stranger) = (Player::new(&table).await, Player::new(&table).await);
+    let black = Player::new(&table).await;
+    let stranger = Player::new(&table).await;
     black.say("Bob").await;
     assert_eq!(black.hear().await, "PB");
     // Too early, but it waits in the socket.
@@ -224,7 +226,8 @@ async fn somebody_who_has_left_keeps_no_seat() {
 #[test(start_paused = true)]
 async fn a_player_who_waits_for_long_keeps_the_seat() {
     let table = Table::open("games = 1").await;
-    let (white, black) = (Player::new(&table).await, Player::new(&table).await);
+    let white = Player::new(&table).await;
+    let black = Player::new(&table).await;
     white.say("Anna").await;
     assert_eq!(white.hear().await, "PW");
     sleep(Duration::from_secs(3600)).await;

@@ -60,7 +60,8 @@ fn bot() -> BotView {
 async fn a_bot_shows_its_games_and_stops_by_the_token_alone() {
     let config = format!("listen = '127.0.0.1:0'\ntoken = '{TOKEN}'");
     let config: WebConfig = toml::from_str(&config).unwrap();
-    let (soon_stop, stop) = (CancellationToken::new(), CancellationToken::new());
+    let soon_stop = CancellationToken::new();
+    let stop = CancellationToken::new();
     let (control, _orders) = BotControl::channel(soon_stop.clone());
     let page = BotPage::bind(config, control).unwrap();
     let browser = Browser::new(page.address());

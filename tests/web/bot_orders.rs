@@ -284,7 +284,8 @@ async fn a_connection_that_is_lost_and_back_is_among_the_errors() {
 /// A contest server that is not there, and an IMCS.
 #[test]
 async fn servers_that_cannot_say_what_they_do_instead_and_imcs_blocks() {
-    let (imcs, folder) = (Imcs::start().await, tempfile::tempdir().unwrap());
+    let imcs = Imcs::start().await;
+    let folder = tempfile::tempdir().unwrap();
     let text = format!(
         "{}[[server]]\nprotocol = 'contest'\naddress = 'tcp://127.0.0.1:1'\ntournament = 'class'\nplayer = 'alice'\n\
          [[server]]\nprotocol = 'imcs'\naddress = 'tcp://{}'\nuser = 'alice'\npassword = 'pw'\nregister = true\n\
@@ -292,7 +293,8 @@ async fn servers_that_cannot_say_what_they_do_instead_and_imcs_blocks() {
         tables(),
         imcs.address
     );
-    let (mut eve, mut bob) = (imcs.register("eve").await, imcs.register("bob").await);
+    let mut eve = imcs.register("eve").await;
+    let mut bob = imcs.register("bob").await;
     let bot = Bot::new(Program::configured(folder.path(), "bot", &text)).await;
     let servers = bot.state().await["servers"].clone();
     assert_eq!((&servers[0]["orders"], &servers[1]["orders"]), (&json!([]), &json!(["block"])), "{servers}");

@@ -108,7 +108,8 @@ async fn idle_connections_to_the_page_leave_room_for_games() {
     for _ in 0..300 {
         idle.push(TcpStream::connect(page).await.unwrap());
     }
-    let (mut alice, mut bob) = (Player::at(tcp, "alice").await, Player::at(tcp, "bob").await);
+    let mut alice = Player::at(tcp, "alice").await;
+    let mut bob = Player::at(tcp, "bob").await;
     begin(&mut alice, &mut bob).await;
     alice.expect("GAME_STARTED").await;
     // The page is there, too.

@@ -104,7 +104,8 @@ impl EngineChoices {
     pub(crate) fn new(rules: &[Rule], engines: &BTreeMap<String, EngineFactory>, load: &Load) -> Self {
         let loads: BTreeMap<_, _> = engines.keys().map(|name| (name, load.with_another_engine())).collect();
         let choice = |rule: &Rule| {
-            let (factory, load) = (engines.get(&rule.engine)?.clone(), loads.get(&rule.engine)?.clone());
+            let factory = engines.get(&rule.engine)?.clone();
+            let load = loads.get(&rule.engine)?.clone();
             Some(EngineChoice { rule: rule.clone(), factory, load })
         };
         EngineChoices(Arc::new(rules.iter().filter_map(choice).collect()))

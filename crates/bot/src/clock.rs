@@ -77,7 +77,8 @@ impl GameClock {
     /// the search was started with.
     pub(crate) fn changed(&self, request: &MoveRequest, clocks: Clocks) -> Option<MoveRequest> {
         let before = request.clocks?;
-        let (was, is) = (before.left[self.side], clocks.left[self.side]);
+        let was = before.left[self.side];
+        let is = clocks.left[self.side];
         // The lag and the steps of the clock change it, too.
         let tolerance = self.reserve().lag + clocks.resolution;
         let ran = clocks.read_at.saturating_duration_since(before.read_at);
@@ -217,7 +218,8 @@ mod tests {
 
     #[test]
     fn the_limits_follow_our_clock_and_the_hard_one_is_never_put_off() {
-        let (mut clock, began) = (clock(), Instant::now());
+        let mut clock = clock();
+        let began = Instant::now();
         let at = |seconds: u32, left: u32| Clocks {
             left: ByColor([left * SECOND, SECOND]),
             increment: Duration::ZERO,

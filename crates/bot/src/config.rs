@@ -73,7 +73,8 @@ impl Default for Config {
 impl<'de> Deserialize<'de> for Config {
     fn deserialize<D: Deserializer<'de>>(table: D) -> Result<Self, D::Error> {
         let config = Config::deserialize(table)?;
-        let (min, max) = (config.min_lag, config.max_lag);
+        let min = config.min_lag;
+        let max = config.max_lag;
         if min > max {
             let message = format!("min_lag ({min:?}) is above max_lag ({max:?}): swap or change them");
             return Err(D::Error::custom(message));

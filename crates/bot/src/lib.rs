@@ -74,7 +74,8 @@ impl Bot {
 
     /// Starts players until the lobby is dropped or `shutdown` is cancelled; returns when the last game has ended.
     pub async fn run(mut self, shutdown: CancellationToken) {
-        let (lags, load) = (self.context.lags.clone(), self.context.load.clone());
+        let lags = self.context.lags.clone();
+        let load = self.context.load.clone();
         let _watch = AbortOnDropHandle::new(tokio::spawn(lags.watch(load)));
         loop {
             let request = select! {

@@ -192,7 +192,9 @@ mod tests {
     fn cost_of_a_move() {
         let recorder = PrometheusBuilder::new().build_recorder();
         let mut costs: Vec<_> = metrics::with_local_recorder(&recorder, || {
-            let (game, now, second) = (GameMetrics::new(&info()), Instant::now(), Duration::from_secs(1));
+            let game = GameMetrics::new(&info());
+            let now = Instant::now();
+            let second = Duration::from_secs(1);
             let answer = Answer {
                 game: "g".into(),
                 side: Color::White,

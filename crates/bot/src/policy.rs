@@ -154,7 +154,8 @@ mod tests {
     fn by_default_draws_are_not_offered_and_games_not_resigned() {
         let default =
             |cps: &[i32]| DrawResignPolicy { draw: Draw::default(), resign: Resign::default(), ..cp(cps) };
-        let (mut even, stage) = (default(&[0; 50]), GameStage { move_number: 90, piece_count: 4 });
+        let mut even = default(&[0; 50]);
+        let stage = GameStage { move_number: 90, piece_count: 4 };
         assert!(!even.offers_draw(stage));
         even.draw_offered();
         assert!(!even.offers_draw(stage));

@@ -51,7 +51,8 @@ impl Ponder {
         budget: Budget,
     ) -> Option<Self> {
         let core = context.ponder.clone().try_acquire_owned().ok()?;
-        let (done, replies) = (Vec::new(), Vec::new());
+        let done = Vec::new();
+        let replies = Vec::new();
         let mut ponder = Ponder { budget, stage: Stage::Idle, done, replies, _core: core };
         match expected {
             Some(reply) => ponder.answer(board, context, reply),
@@ -163,7 +164,8 @@ mod tests {
 
     #[test]
     async fn the_expected_reply_comes_first_then_others_and_all_searches_are_kept() {
-        let (context, mut board) = (context(1), board());
+        let context = context(1);
+        let mut board = board();
         let expected = pack(&board, "e7e5");
         let mut ponder = Ponder::start(&mut board, &context, expected, BUDGET).unwrap();
         while !matches!(ponder.stage, Stage::Idle) {
@@ -179,7 +181,8 @@ mod tests {
 
     #[test]
     async fn an_unexpected_reply_is_a_miss() {
-        let (context, mut board) = (context(1), board());
+        let context = context(1);
+        let mut board = board();
         let expected = pack(&board, "e7e5");
         let ponder = Ponder::start(&mut board, &context, expected, BUDGET).unwrap();
         assert!(ponder.hit(key_after("h7h5")).is_none());
@@ -187,7 +190,8 @@ mod tests {
 
     #[test]
     async fn no_more_games_ponder_than_there_are_cores_for_it() {
-        let (context, mut board) = (context(1), board());
+        let context = context(1);
+        let mut board = board();
         let mut start = || Ponder::start(&mut board, &context, None, BUDGET);
         let first = start();
         assert!(first.is_some() && start().is_none());

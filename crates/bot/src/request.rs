@@ -73,7 +73,9 @@ impl PendingAnswer {
 
     /// Returns what the server charged for the move, once that is known.
     pub(crate) fn charge(&self, side: Color) -> Option<Charge> {
-        let (sent_at, before, after) = (self.sent_at?, self.request.clocks?, self.after?);
+        let sent_at = self.sent_at?;
+        let before = self.request.clocks?;
+        let after = self.after?;
         if before.moves_to_go == Some(1) {
             // An unknown amount of time was added after the move.
             return None;

@@ -68,7 +68,8 @@ impl ActiveSearch {
         fallback: Packed,
         SearchBudget { started_at, budget }: SearchBudget,
     ) -> Self {
-        let (slot, root) = (CacheSlot::of(&game), game.now().clone());
+        let slot = CacheSlot::of(&game);
+        let root = game.now().clone();
         let (sender, results) = watch::channel(None);
         let request = SearchRequest { game, limits, fallback, started_at, budget: Some(budget) };
         let handle = thread.search(request, move |event| match event {
@@ -164,7 +165,8 @@ fn shown<G: Playable>(root: &G, pv: &[G::Move]) -> Vec<MoveText> {
 
 fn expected<G: Playable>(root: &G, pv: &[G::Move]) -> Option<(Packed, Packed)> {
     let &[ours, reply, ..] = pv else { return None };
-    let (ours, mut after) = (root.pack(ours), root.clone());
+    let ours = root.pack(ours);
+    let mut after = root.clone();
     after.play(root.unpack(ours)?);
     Some((ours, after.pack(reply)))
 }

@@ -155,7 +155,8 @@ async fn reconnect_until_stopped(
     reconnect: &Reconnect,
     stop: &CancellationToken,
 ) -> Result<(), ProtocolError> {
-    let (mut backoff, mut log) = (Backoff::new(reconnect), ConnectionLog::default());
+    let mut backoff = Backoff::new(reconnect);
+    let mut log = ConnectionLog::default();
     while !stop.is_cancelled() || session.has_lost_game() {
         let started = Instant::now();
         let error = match session.connect_once(stop, &mut log).await {
@@ -243,8 +244,10 @@ mod tests {
     }
 
     fn scripted(script: Vec<(Duration, End)>) -> Scripted {
-        let (script, never) = (script.into_iter(), usize::MAX);
-        let (delays, news) = (Vec::new(), Vec::new());
+        let script = script.into_iter();
+        let never = usize::MAX;
+        let delays = Vec::new();
+        let news = Vec::new();
         Scripted { script, delays, news, opens: false, plays_from: never, useful: never, has_left: false }
     }
 

@@ -92,7 +92,8 @@ impl Server {
         let (to_events, events) = mpsc::channel(QUEUE);
         let (to_games, games) = mpsc::channel(QUEUE);
         let (to_posts, posts) = mpsc::channel(QUEUE);
-        let (answers, connections) = (Arc::default(), Arc::<AtomicUsize>::default());
+        let answers = Arc::default();
+        let connections = Arc::<AtomicUsize>::default();
         let front = Front {
             events: to_events,
             games: to_games,
@@ -100,7 +101,8 @@ impl Server {
             answers: Arc::clone(&answers),
             keep_alive,
         };
-        let (mut tasks, count) = (JoinSet::new(), Arc::clone(&connections));
+        let mut tasks = JoinSet::new();
+        let count = Arc::clone(&connections);
         tasks.spawn(async move {
             let mut served = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
@@ -262,7 +264,9 @@ impl Request {
     /// `None` at the end of the connection.
     async fn read(stream: &mut BufReader<TcpStream>) -> io::Result<Option<Request>> {
         let mut limited = stream.take(MAX_BYTES);
-        let (mut head, mut length, mut at) = (String::new(), 0, None);
+        let mut head = String::new();
+        let mut length = 0;
+        let mut at = None;
         loop {
             let begin = head.len();
             if limited.read_line(&mut head).await? == 0 {
@@ -283,7 +287,8 @@ impl Request {
         stream.take(MAX_BYTES.min(length)).read_to_end(&mut body).await?;
         let mut words = head.split(' ');
         let (Some(method), Some(path), Some(at)) = (words.next(), words.next(), at) else { return Ok(None) };
-        let (is_get, path) = (method == "GET", path.to_owned());
+        let is_get = method == "GET";
+        let path = path.to_owned();
         Ok(Some(Request { is_get, path, head, body: String::from_utf8_lossy(&body).into_owned(), at }))
     }
 }

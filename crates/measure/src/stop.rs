@@ -29,7 +29,8 @@ fn listen(flag: Arc<StopFlag>) -> std::io::Result<()> {
 
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let inside = runtime.enter();
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
     drop(inside);
     let mut next = async move || {
         tokio::select! {

@@ -64,7 +64,8 @@ impl Reader {
     /// Reads the text of the next frame; other frames have none.
     pub(crate) async fn frame(&mut self) -> io::Result<String> {
         let read = &mut self.0;
-        let (kind, short) = (read.read_u8().await?, read.read_u8().await?);
+        let kind = read.read_u8().await?;
+        let short = read.read_u8().await?;
         let length = match short {
             126 => read.read_u16().await?.into(),
             127 => read.read_u64().await?,

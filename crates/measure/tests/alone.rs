@@ -120,7 +120,8 @@ fn ctrl_c_ends_a_measurement_with_what_is_there() {
 
     let arguments = ["spectators", "--games", "1", "--spectators", "1", "--seconds", "600"];
     let mut child = measure(&arguments).stdout(Stdio::piped()).spawn().unwrap();
-    let (mut told, mut lines) = (String::new(), BufReader::new(child.stdout.take().unwrap()));
+    let mut told = String::new();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
     lines.read_line(&mut told).unwrap();
     send_signal("INT", child.id());
     lines.read_to_string(&mut told).unwrap();

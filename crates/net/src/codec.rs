@@ -94,7 +94,9 @@ mod tests {
 
     /// Decodes the bytes as they arrive in pieces of this size.
     fn decode(bytes: &[u8], piece: usize) -> Vec<Result<String, BadLine>> {
-        let (mut codec, mut waiting, mut found) = (LineCodec::telnet(), BytesMut::new(), Vec::new());
+        let mut codec = LineCodec::telnet();
+        let mut waiting = BytesMut::new();
+        let mut found = Vec::new();
         for piece in bytes.chunks(piece) {
             waiting.extend_from_slice(piece);
             found.extend(std::iter::from_fn(|| codec.decode(&mut waiting).unwrap()));
@@ -114,7 +116,8 @@ mod tests {
     /// Each line is searched once: a client that sends thousands at once costs no more than their bytes.
     #[test]
     fn the_lines_behind_the_first_are_left_alone() {
-        let (mut codec, mut waiting) = (LineCodec::telnet(), BytesMut::from(&b"one\r\0two\r\0"[..]));
+        let mut codec = LineCodec::telnet();
+        let mut waiting = BytesMut::from(&b"one\r\0two\r\0"[..]);
         assert_eq!(codec.decode(&mut waiting).unwrap(), Some(Ok("one".to_owned())));
         assert_eq!(waiting[..], *b"two\r\0");
     }

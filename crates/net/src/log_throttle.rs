@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn repeated_messages_are_counted() {
-        let (log, now) = (LogThrottle::default(), Instant::now());
+        let log = LogThrottle::default();
+        let now = Instant::now();
         assert!(log.admits("later", now) && log.admits("variant", now));
         for _ in 0..999 {
             assert!(!log.admits("later", now));
@@ -150,7 +151,8 @@ mod tests {
 
     #[test]
     fn summaries_become_rarer_and_a_subject_that_was_quiet_begins_anew() {
-        let (log, start) = (LogThrottle::default(), Instant::now());
+        let log = LogThrottle::default();
+        let start = Instant::now();
         assert!(log.admits("away", start));
         let mut summaries = 0;
         let day = 86_400;
@@ -167,7 +169,8 @@ mod tests {
 
     #[test(start_paused = true)]
     async fn a_flood_leaves_a_ration_of_lines_and_their_number() {
-        let (log, now) = (LogThrottle::for_strangers(), Instant::now());
+        let log = LogThrottle::for_strangers();
+        let now = Instant::now();
         assert_eq!((0..1000).filter(|_| log.admits("thrown out", now)).count(), 20);
         tokio::time::advance(Duration::from_secs(1)).await;
         assert_eq!((0..1000).filter(|_| log.admits("thrown out", now)).count(), 1);

@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn an_outage_is_reported_once_a_minute() {
-        let (mut outage, start) = (Outage::default(), Instant::now());
+        let mut outage = Outage::default();
+        let start = Instant::now();
         let reports: Vec<_> = (0..200).filter_map(|second| outage.failed(start + second * SECOND)).collect();
         assert_eq!(reports, [Begins, Lasts(60 * SECOND), Lasts(120 * SECOND), Lasts(180 * SECOND)]);
         assert_eq!(outage.ended(start + 200 * SECOND), Some(Ends(200 * SECOND)));
@@ -96,8 +97,10 @@ mod tests {
 
     #[test]
     fn successes_that_were_none_do_not_end_it() {
-        let (mut outage, start) = (Outage::default(), Instant::now());
-        let (mut reports, mut ends) = (Vec::new(), 0);
+        let mut outage = Outage::default();
+        let start = Instant::now();
+        let mut reports = Vec::new();
+        let mut ends = 0;
         for second in 0..200 {
             let now = start + second * SECOND;
             reports.extend(outage.relapsed(now));

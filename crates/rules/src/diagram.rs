@@ -111,7 +111,8 @@ impl Diagram {
 
     /// The name of a square, as moves are written.
     pub fn square(&self, row: usize, column: usize) -> String {
-        let (row, column) = (self.row_label(row), self.column_label(column));
+        let row = self.row_label(row);
+        let column = self.column_label(column);
         String::from_iter(if self.layout.numbered { [row, column] } else { [column, row] })
     }
 

@@ -249,7 +249,8 @@ impl Message for FromServer {
             "GAME_STATE" => FromServer::GameState(f.state()?),
             "PLAYER_MOVED" => {
                 let game = f.game()?;
-                let (mover, mv) = (f.owned("a player")?, f.owned("a move")?);
+                let mover = f.owned("a player")?;
+                let mv = f.owned("a move")?;
                 FromServer::PlayerMoved { mover, mv, state: f.state_of(game)? }
             }
             "GAME_OVER" => {
@@ -272,14 +273,16 @@ impl Message for FromServer {
         // Truncated, so that nobody is told more time than there is.
         let seconds = |d: &Duration| format!("{}.{:02}", d.as_secs(), d.subsec_millis() / 10);
         let state = |s: &State| {
-            let (ByColor([white, black]), left) = (&s.names, s.left.0.each_ref().map(seconds).join(" "));
+            let ByColor([white, black]) = &s.names;
+            let left = s.left.0.each_ref().map(seconds).join(" ");
             format!("{white} {black} {left} {}", s.fen)
         };
         let named = |name: &str, s: &State| format!("{name} {} {}", s.game, state(s));
         match self {
             FromServer::Info { text } => format!("INFO {text}"),
             FromServer::GamePaired { game, names: ByColor([white, black]), time_control: tc } => {
-                let (initial, increment) = (seconds(&tc.initial), seconds(&tc.increment));
+                let initial = seconds(&tc.initial);
+                let increment = seconds(&tc.increment);
                 format!("GAME_PAIRED {game} {white} {black} {initial} {increment}")
             }
             FromServer::GameStarted(s) => named("GAME_STARTED", s),

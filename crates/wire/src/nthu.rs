@@ -66,7 +66,8 @@ pub fn parse_state(text: &[u8]) -> Result<MiniChess, StateError> {
     if numbers.len() < NUMBERS {
         return Err(StateError::TooShort(numbers.len()));
     }
-    let (turn, [white, black]) = (numbers[0], [&numbers[1..=SQUARES], &numbers[1 + SQUARES..]]);
+    let turn = numbers[0];
+    let [white, black] = [&numbers[1..=SQUARES], &numbers[1 + SQUARES..]];
     let turn = match turn {
         0 => 'W',
         1 => 'B',
@@ -77,7 +78,8 @@ pub fn parse_state(text: &[u8]) -> Result<MiniChess, StateError> {
         if square.column() == 0 && !board.is_empty() {
             board.push('/');
         }
-        let (white, black) = (piece(Color::White, square, white)?, piece(Color::Black, square, black)?);
+        let white = piece(Color::White, square, white)?;
+        let black = piece(Color::Black, square, black)?;
         board.push(match (white, black) {
             ('.', piece) | (piece, '.') => piece,
             _ => return Err(StateError::Shared(square)),
@@ -136,7 +138,8 @@ pub struct Action {
 impl Action {
     /// Parses an `action`. An incomplete group at the end is ignored.
     pub fn parse(text: &[u8]) -> Action {
-        let (mut action, mut numbers) = (Action::default(), Numbers(text));
+        let mut action = Action::default();
+        let mut numbers = Numbers(text);
         let mut group = || Some([numbers.next()?, numbers.next()?, numbers.next()?, numbers.next()?]);
         while let Some([from_row, from_column, to_row, to_column]) = group() {
             let squares = square([from_row, from_column]).zip(square([to_row, to_column]));

@@ -73,7 +73,8 @@ impl Pgn {
     /// Returns the words of the move text. A comment is one word, so that it is not broken into lines.
     fn words(&self) -> Vec<String> {
         let (mut number, mut white) = self.fen.as_deref().map_or((1, true), first_move);
-        let (mut words, mut numbered) = (Vec::new(), false);
+        let mut words = Vec::new();
+        let mut numbered = false;
         for ply in &self.plies {
             match white {
                 true => words.push(format!("{number}.")),
@@ -124,7 +125,8 @@ fn tag(out: &mut String, name: &str, value: &str) {
 
 /// `h:mm:ss.cc`
 fn clock(left: Duration) -> String {
-    let (seconds, hundredths) = (left.as_secs(), left.subsec_millis() / 10);
+    let seconds = left.as_secs();
+    let hundredths = left.subsec_millis() / 10;
     format!("{}:{:02}:{:02}.{hundredths:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 

@@ -169,7 +169,8 @@ fn set_option<'l>(words: impl Iterator<Item = &'l str>) -> Result<FromGui, WireE
 
 /// Parses the fields in any order. As in Stockfish, `perft` takes the place of a search, whatever else is given.
 fn go<'l>(words: impl Iterator<Item = &'l str>) -> Result<FromGui, WireError> {
-    let (mut go, mut ignored) = (Go::default(), Vec::new());
+    let mut go = Go::default();
+    let mut ignored = Vec::new();
     let mut words = words.peekable();
     while let Some(field) = words.next() {
         let mut number = || {
@@ -478,7 +479,8 @@ mod tests {
             Just("depth".into()), Just("board".into()), Just("ubgi".into()), Just("d".into()), Just("perft".into()), "-?[0-9]{1,25}", ".{0,6}",
         ], 0..12)) {
             let line = words.join(" ");
-            let (uci, ubgi) = (FromGui::parse(&line, Words::Uci), FromGui::parse(&line, Words::Ubgi));
+            let uci = FromGui::parse(&line, Words::Uci);
+            let ubgi = FromGui::parse(&line, Words::Ubgi);
             if let Ok(FromGui::Ubgi) = uci {
                 prop_assert!(false, "UCI has no such word: {}", line);
             }

@@ -182,7 +182,8 @@ impl App {
 
     fn move_cursor(&mut self, key: Key) {
         let Some(diagram) = self.diagram() else { return };
-        let (rows, columns) = (diagram.rows(), diagram.columns());
+        let rows = diagram.rows();
+        let columns = diagram.columns();
         if self.has_cursor {
             let (row, column) = self.cursor;
             self.cursor = match key {

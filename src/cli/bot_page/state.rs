@@ -40,7 +40,8 @@ pub(super) struct State {
 impl State {
     pub(super) fn new(servers: &[ServerControl]) -> State {
         let playing = |server: &ServerControl| {
-            let (name, orders) = (server.name.clone(), server.possible());
+            let name = server.name.clone();
+            let orders = server.possible();
             BotServer { name, state: BotServerState::Playing, error: None, orders }
         };
         let mut state = State::default();
@@ -280,7 +281,8 @@ mod tests {
 
     #[test]
     fn a_move_is_late_if_what_is_kept_back_for_the_network_does_not_cover_it() {
-        let (mut state, asked_at) = (State::default(), Instant::now());
+        let mut state = State::default();
+        let asked_at = Instant::now();
         for late_ms in [0, 4, 6] {
             let [hard, late, lag] = [1000, late_ms, 5].map(Duration::from_millis);
             state.answered(&Answer {
@@ -317,7 +319,8 @@ mod tests {
     fn what_is_shown_is_bounded() {
         let mut state = State::default();
         for number in 0..2 * MAX_CHALLENGES {
-            let (server, by) = (String::new(), number.to_string());
+            let server = String::new();
+            let by = number.to_string();
             let declined = (number % 2 == 0).then(|| "later".to_owned());
             state.challenged(ChallengeNews { server, by, terms: "standard 3+2".into(), declined });
         }

@@ -96,7 +96,8 @@ impl Override {
         let Some(at) = unquoted(text).find(|(_, c)| *c == '=').map(|(at, _)| at) else {
             return Err((text.to_owned(), "expected KEY=VALUE, as in engine.hash_mib=256".to_owned()));
         };
-        let (key, value) = (&text[..at], &text[at + 1..]);
+        let key = &text[..at];
+        let value = &text[at + 1..];
         // In place of the key, as that may name tables that exist.
         let name = format!("{VALUE}=");
         let padding = " ".repeat((start + at + 1).saturating_sub(name.len()));

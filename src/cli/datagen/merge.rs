@@ -69,15 +69,16 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
             writeln!(out, "{}: {counts}", input.display())?;
         }
         let sum = |count: fn(&Counts) -> u64| counts.iter().map(count).sum::<u64>();
-        let (games, positions) =
-            (sum(|counts| counts.games - counts.doubles), sum(|counts| counts.positions));
+        let games = sum(|counts| counts.games - counts.doubles);
+        let positions = sum(|counts| counts.positions);
         writeln!(out, "{}: {games} games, {positions} positions", path.display())
     })
 }
 
 /// Size of the files, of which none may be given twice.
 fn total_size(inputs: &[PathBuf]) -> Result<u64, CliError> {
-    let (mut size, mut seen) = (0, HashSet::new());
+    let mut size = 0;
+    let mut seen = HashSet::new();
     for path in inputs {
         let io = |source| GameFileError::Io { path: path.clone(), source };
         size += path.metadata().map_err(io)?.len();
@@ -143,7 +144,9 @@ impl Merge<'_> {
             };
             let first = *self.kind.get_or_insert(kind);
             if kind != first {
-                let (input, kind, first) = (input.display(), kind.name(), first.name());
+                let input = input.display();
+                let kind = kind.name();
+                let first = first.name();
                 return Err(usage(format!("{input}: holds games of {kind}, those before it are of {first}")));
             }
             self.bar.inc(game.bytes().len() as u64);
@@ -158,7 +161,8 @@ impl Merge<'_> {
     }
 
     fn refusal(&self, input: &Path, counts: Counts, error: GameFileError) -> CliError {
-        let (input, games) = (input.display(), counts.games);
+        let input = input.display();
+        let games = counts.games;
         match error {
             GameFileError::BadGame { error: BadGame::Torn, .. } => usage(format!(
                 "{input}: ends within a game, behind {games} others; run its `zeitnot datagen` again, which \

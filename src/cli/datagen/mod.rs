@@ -108,7 +108,9 @@ fn generate(args: &Args, path: &Path) -> Result<(), CliError> {
     let (games, played) = sync_channel(QUEUE_CAPACITY);
     let ended: Result<(), CliError> = thread::scope(|scope| {
         for player in players {
-            let (games, number, stop) = (games.clone(), &number, &work.stop);
+            let games = games.clone();
+            let number = &number;
+            let stop = &work.stop;
             let thread = thread::Builder::new().name("selfplay".into()).stack_size(STACK_SIZE);
             thread
                 .spawn_scoped(scope, move || play(player, number, &games, stop))
@@ -134,7 +136,9 @@ fn generate(args: &Args, path: &Path) -> Result<(), CliError> {
     });
     work.bar.finish_and_clear();
     ended?;
-    let (file, has, wanted) = (path.display(), store.positions(), args.positions);
+    let file = path.display();
+    let has = store.positions();
+    let wanted = args.positions;
     if has < wanted.get() {
         progress::continues(format_args!("{file}: {has} of {wanted} positions"))
     } else {

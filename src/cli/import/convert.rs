@@ -251,7 +251,8 @@ impl Import<'_> {
             self.take("challenge.only_bot");
             self.set("server.challenge.human.accept", false);
         }
-        let (age, most) = ("challenge.recent_bot_challenge_age", "challenge.max_recent_bot_challenges");
+        let age = "challenge.recent_bot_challenge_age";
+        let most = "challenge.max_recent_bot_challenges";
         let both = self.look(age).and_then(values::seconds).zip(self.look(most).and_then(values::positive));
         if let Some((within, games)) = both {
             self.take(age);

@@ -49,7 +49,8 @@ fn overrides(import: &mut Import<'_>, usual: &Times) {
         // Other names are reported with their keys.
         let is_plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
         let Some(keys) = keys.as_object().filter(|_| is_plain) else { continue };
-        let (theirs, ours) = (format!("{THEIRS}.overrides.{name}"), format!("{OURS}.overrides.{name}"));
+        let theirs = format!("{THEIRS}.overrides.{name}");
+        let ours = format!("{OURS}.overrides.{name}");
         let difference = "opponent_rating_difference";
         match import.take(&format!("{theirs}.{difference}")) {
             Some(Value::Null) => import.set(&format!("{ours}.{difference}"), ANY_DIFFERENCE),

@@ -78,7 +78,9 @@ impl Loader {
             // A collection that contains itself has no value yet.
             Event::Alias(anchor) => {
                 let (value, size) = self.anchors.get(&anchor)?;
-                let (value, size, began) = (value.clone(), *size, self.size);
+                let value = value.clone();
+                let size = *size;
+                let began = self.size;
                 self.grow(size)?;
                 self.add(value, 0, began)
             }

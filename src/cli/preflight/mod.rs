@@ -45,7 +45,8 @@ impl Prepared {
         }
         checks.shared_cache(&config.cache);
         let lookup = checks.kept("", Lookup::new(&config.online_moves));
-        let (order, book) = (config.bot.sources.clone(), &config.bot.book);
+        let order = config.bot.sources.clone();
+        let book = &config.bot.book;
         let lookup = Arc::new(lookup.unwrap_or_default());
         let sources = checks.kept("bot.book", MoveSources::open(order, book, Some(lookup)));
         let endgames = checks.kept("engine.syzygy", Tablebases::open(&config.engine.syzygy));
@@ -157,7 +158,8 @@ impl Checks<'_> {
         }
         let of = |scope| tables.iter().filter(move |table| table.2 == scope).map(|(_, mib, _)| *mib);
         let shared = of(TableScope::AllGames).fold(0usize, usize::saturating_add);
-        let (tree, games) = (of(TableScope::EachGame).max().unwrap_or(0), config.bot.max_games);
+        let tree = of(TableScope::EachGame).max().unwrap_or(0);
+        let games = config.bot.max_games;
         let sum = shared.saturating_add(tree.saturating_mul(games));
         if sum > total && tables.iter().all(|(_, mib, _)| *mib <= total) {
             let names: Vec<_> = tables.iter().map(|(name, ..)| name.as_str()).collect();

@@ -81,7 +81,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     })?;
     let fallback_move = factory.fallback_move(&position);
     let Some(first) = position.unpack(fallback_move) else {
-        let (file, side) = (args.state.display(), position.side_to_move());
+        let file = args.state.display();
+        let side = position.side_to_move();
         return Err(usage(format!("{file}: {side} has no legal move in this position")));
     };
     let unwritten = unwritten(&args.action);
@@ -121,7 +122,8 @@ impl Job {
     async fn run(self, args: &Args, began: Instant) -> Result<io::Result<()>, CliError> {
         let mut signals = Signals::new()?;
         let ended = Arc::new(Notify::new());
-        let (actions, tell_end) = (self.actions.clone(), ended.clone());
+        let actions = self.actions.clone();
+        let tell_end = ended.clone();
         let request = SearchRequest {
             game: GameHistory::new(self.position.clone()),
             limits: Limits {

@@ -69,7 +69,8 @@ fn after_each_move(position: &MiniChess) -> impl Iterator<Item = MiniChess> + '_
 
 /// Estimates the plies played: pawn steps, pieces that have left their squares, and captured pieces.
 fn estimate(position: &MiniChess) -> u16 {
-    let (start, board) = (MiniChess::start(Rules::Nthu2023), position.board());
+    let start = MiniChess::start(Rules::Nthu2023);
+    let board = position.board();
     let stands_at_home = |square, side, kind| start.board().piece_at(square) == Some((side, kind));
     let moved = board.pieces().map(|(square, side, kind)| match (kind, side) {
         (Kind::Pawn, Color::White) => square.row().saturating_sub(1),

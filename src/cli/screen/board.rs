@@ -40,7 +40,8 @@ impl<'v> BoardWidget<'v> {
 
     /// The same, in squares as large as the area allows. Large ones leave this many columns beside the board.
     pub(super) fn sized(self, area: Rect, beside: u16) -> Self {
-        let (rows, columns) = (self.diagram.rows() as u16, self.diagram.columns() as u16);
+        let rows = self.diagram.rows() as u16;
+        let columns = self.diagram.columns() as u16;
         let fits = |&(width, height): &(u16, u16)| {
             let beside = if height < *LARGE.start() { 0 } else { beside };
             height * rows < area.height && width * columns + LABELS + beside <= area.width
@@ -88,7 +89,8 @@ pub(in crate::cli) fn squares(diagram: &Diagram, mv: &str) -> [Option<Square>; 2
 impl Widget for BoardWidget<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let (width, height) = self.cell;
-        let (rows, columns) = (self.diagram.rows(), self.diagram.columns());
+        let rows = self.diagram.rows();
+        let columns = self.diagram.columns();
         let mut put = |x: u16, y: u16, symbol: char, style| {
             // Outside of the area where the terminal is smaller than the board.
             if x < area.width
@@ -115,10 +117,12 @@ impl Widget for BoardWidget<'_> {
                 }
                 let piece = self.diagram.at(square.0, square.1);
                 let (symbol, style) = self.theme.content(piece, mark);
-                let (x, y) = (left + width / 2 - u16::from(width == 2), top + height / 2);
+                let x = left + width / 2 - u16::from(width == 2);
+                let y = top + height / 2;
                 let picture = piece.filter(|_| self.has_pictures()).and_then(picture::rows);
                 if let Some(rows) = &picture {
-                    let (x, y) = (x - picture::WIDTH / 2, top + (height - picture::HEIGHT).div_ceil(2));
+                    let x = x - picture::WIDTH / 2;
+                    let y = top + (height - picture::HEIGHT).div_ceil(2);
                     for (y, row) in (y..).zip(rows) {
                         (x..).zip(row.chars()).for_each(|(x, pixels)| put(x, y, pixels, style));
                     }

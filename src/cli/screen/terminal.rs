@@ -108,7 +108,8 @@ impl Drop for Screen {
 /// A panic of this thread gives the terminal back before it is told. That of another one is told when the terminal is
 /// back: many are caught, as those of thinkers, and nothing may be written over the board.
 fn set_hook(panics: Arc<Mutex<Vec<String>>>) {
-    let (ours, before) = (thread::current().id(), panic::take_hook());
+    let ours = thread::current().id();
+    let before = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         if thread::current().id() == ours {
             before(panic);

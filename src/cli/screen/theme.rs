@@ -128,7 +128,8 @@ mod tests {
     }
 
     fn contrast(one: Color, other: Color) -> f64 {
-        let (one, other) = (luminance(one) + 0.05, luminance(other) + 0.05);
+        let one = luminance(one) + 0.05;
+        let other = luminance(other) + 0.05;
         (one / other).max(other / one)
     }
 
@@ -145,7 +146,8 @@ mod tests {
 
     #[test]
     fn sides_differ_by_colour_or_by_case() {
-        let (white, black) = (Some('N'), Some('n'));
+        let white = Some('N');
+        let black = Some('n');
         let mark = Mark::default();
         let [one, other] = [white, black].map(|piece| Theme::Colours.content(piece, mark));
         assert_eq!((one.0, other.0), ('♞', '♞'));

@@ -88,7 +88,8 @@ impl<'g> View<'g> {
         let fen = &self.game.start_fen;
         // Positions of other games than chess and its variants have fewer fields, and no number.
         let number = fen.split_whitespace().skip(5).last().and_then(|field| field.parse().ok());
-        let (first, half_moves) = (number.unwrap_or(1_usize), plies + usize::from(is_black_first(fen)));
+        let first = number.unwrap_or(1_usize);
+        let half_moves = plies + usize::from(is_black_first(fen));
         let side = if half_moves.is_multiple_of(2) { Color::White } else { Color::Black };
         (first.saturating_add(half_moves / 2), side)
     }

@@ -92,7 +92,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for ClientEvents {
         let server = spans
             .filter_map(|span| span.extensions().get::<SpanServer>().map(|server| server.0.clone()))
             .next();
-        let (target, level) = (event.metadata().target(), *event.metadata().level());
+        let target = event.metadata().target();
+        let level = *event.metadata().level();
         if let Some(server) = &server {
             match target {
                 CONNECTED => self.connections.opened(server),
@@ -160,7 +161,8 @@ mod tests {
     #[test]
     fn warnings_name_their_server_and_the_rest_is_left_out() {
         let mut layer = ClientEvents::default();
-        let (mut logged, connections) = (layer.for_page(), layer.connections.clone());
+        let mut logged = layer.for_page();
+        let connections = layer.connections.clone();
         let log = tracing_subscriber::registry().with(layer.with_filter(ClientEvents::filter()));
         tracing::subscriber::with_default(log, || {
             tracing::info!("listening");

@@ -21,7 +21,8 @@ pub(super) struct Contestant {
 
 impl From<Algorithm> for Contestant {
     fn from(algorithm: Algorithm) -> Self {
-        let (name, options) = (algorithm.name(), algorithm.options());
+        let name = algorithm.name();
+        let options = algorithm.options();
         Contestant { name, algorithm, options, deepest: u16::MAX, reports: &[] }
     }
 }

@@ -89,13 +89,15 @@ impl<G: Playable> Match<'_, G> {
     pub(super) fn play(&self, work: &Work) -> Result<Tally, OutOfMemory> {
         let [first, second] = &self.players;
         let factories = [first.factory()?, second.factory()?];
-        let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
+        let next = AtomicUsize::new(0);
+        let tally = Mutex::new(Tally::default());
         let show = |tally: &Tally| work.bar.set_message(format!("{first} – {second}: {tally}"));
         show(&Tally::default());
         thread::scope(|scope| {
             for _ in 0..CONCURRENCY {
                 let mut thinkers = factories.each_ref().map(|factory| factory.thinker::<G>());
-                let (next, tally) = (&next, &tally);
+                let next = &next;
+                let tally = &tally;
                 scope.spawn(move || {
                     loop {
                         let game = next.fetch_add(1, Ordering::Relaxed);

@@ -170,7 +170,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         if args.format == Format::Csv { print(|out| out.write_all(text.as_bytes())) } else { Ok(()) }
     };
     write_csv(&findings::csv_head())?;
-    let (all, stop) = (Experiment::value_variants(), signals::stop_flag(signals::ENDING)?);
+    let all = Experiment::value_variants();
+    let stop = signals::stop_flag(signals::ENDING)?;
     for &experiment in if args.experiments.is_empty() { all } else { &args.experiments } {
         if stop.is_raised() {
             break;

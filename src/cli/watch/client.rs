@@ -80,7 +80,8 @@ async fn listen(
     news: &mpsc::Sender<News>,
 ) -> Result<End, NetError> {
     say(&mut writer, &LiveRequest::Watch(topic.clone())).await?;
-    let (mut heard_at, mut asked_at) = (Instant::now(), Instant::now());
+    let mut heard_at = Instant::now();
+    let mut asked_at = Instant::now();
     loop {
         select! {
             line = reader.next() => {

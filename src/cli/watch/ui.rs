@@ -114,7 +114,8 @@ mod tests {
 
     /// Lines of a terminal of 80 columns and 24 rows after these messages of the arena.
     fn drawn(messages: &[Value]) -> Vec<String> {
-        let (mut app, now) = (App::new("http://127.0.0.1:8080".into(), None), Instant::now());
+        let mut app = App::new("http://127.0.0.1:8080".into(), None);
+        let now = Instant::now();
         if !messages.is_empty() {
             app.news(News::Connected, now);
         }
@@ -183,7 +184,8 @@ mod tests {
 
     #[test]
     fn without_an_arena_it_says_where_it_looked_and_what_to_do() {
-        let (mut app, now) = (App::new("http://127.0.0.1:8080".into(), None), Instant::now());
+        let mut app = App::new("http://127.0.0.1:8080".into(), None);
+        let now = Instant::now();
         assert!(!shown(&app, now).join(" ").contains("No arena"), "it has not tried yet");
         app.news(News::Lost("Connection refused (os error 111)".into()), now);
         let lines = shown(&app, now);

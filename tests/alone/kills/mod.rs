@@ -77,7 +77,8 @@ async fn play(address: Address, name: String, told: Told) {
                     format!("MOVE {} {}", word(&line, 1), MOVES[ply])
                 }
                 "GAME_OVER" => {
-                    let (game, result) = (word(&line, 1).to_owned(), word(&line, 2).to_owned());
+                    let game = word(&line, 1).to_owned();
+                    let result = word(&line, 2).to_owned();
                     let before = told.lock().unwrap().insert(game, result.clone());
                     assert!(before.is_none_or(|before| before == result));
                     continue;
@@ -175,7 +176,8 @@ impl Soak {
     }
 
     fn clients(self, ports: &Ports, heard: &Heard) -> Clients {
-        let (mut ending, mut endless) = (JoinSet::new(), JoinSet::new());
+        let mut ending = JoinSet::new();
+        let mut endless = JoinSet::new();
         for number in 0..self.players {
             let name = format!("bot{number}");
             let contest = |url: String| play(url.parse().unwrap(), name.clone(), heard.contest.clone());
@@ -194,7 +196,8 @@ impl Soak {
 
     /// Starts the arena again and again, until the tournament is over; returns how often.
     async fn kill(self, config: &Path, told: &Told, clients: &mut Clients) -> usize {
-        let (mut left, mut lives) = (self.kills, 0);
+        let mut left = self.kills;
+        let mut lives = 0;
         let count = || told.lock().unwrap().len();
         loop {
             let mut arena = start(config);
@@ -288,8 +291,8 @@ impl Soak {
         for (front, told) in [("imcs", &heard.imcs), ("tuc", &heard.tuc)] {
             let games = stored(&config, &["--front", front]).await;
             let games = games.as_array().unwrap();
-            let (told, over) =
-                (told.load(Ordering::Relaxed), games.iter().filter(|game| text(game, "result") != "*"));
+            let told = told.load(Ordering::Relaxed);
+            let over = games.iter().filter(|game| text(game, "result") != "*");
             let over = over.count();
             println!("{front}: {over} games over, {told} of them told, {} broken off", games.len() - over);
             assert!(told <= over, "{front}: {told} ends were told, and {over} are stored");

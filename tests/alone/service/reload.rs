@@ -30,7 +30,8 @@ impl Service {
 
     /// Changes the configuration: tables before the server's, and settings of the server's. Waits until the log tells.
     async fn reload(&self, tables: &str, settings: &str, told: &str) {
-        let (folder, url) = (self.lichess.arena.folder.path(), self.lichess.url());
+        let folder = self.lichess.arena.folder.path();
+        let url = self.lichess.url();
         let token = folder.join("lip_alice");
         let text = format!(
             "{TABLES}{tables}[[server]]\nprotocol = 'lichess'\nurl = '{url}'\ntoken_file = '{}'\n{settings}\n",

@@ -79,7 +79,8 @@ async fn systemd_hears_that_the_bot_is_ready_plays_and_leaves() {
 #[test]
 async fn sigquit_leaves_a_game_that_the_next_start_takes_up() {
     let lichess = Lichess::start("").await;
-    let (folder, bob) = (lichess.arena.folder.path(), lichess.bot("bob"));
+    let folder = lichess.arena.folder.path();
+    let bob = lichess.bot("bob");
     let start = || Program::start(folder, &lichess.url(), "lip_alice", "");
     let bot = start();
     bob.sees_online("alice").await;

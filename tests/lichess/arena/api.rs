@@ -15,7 +15,8 @@ const BLITZ: &str = "clock.limit=180&clock.increment=2";
 #[test]
 async fn tokens_name_their_accounts() {
     let lichess = Lichess::start("").await;
-    let (alice, nobody) = (lichess.bot("alice"), lichess.nobody());
+    let alice = lichess.bot("alice");
+    let nobody = lichess.nobody();
     let (status, account) = alice.get("/api/account/").await;
     assert_eq!(status, 200);
     has(
@@ -41,7 +42,8 @@ async fn tokens_name_their_accounts() {
 #[test]
 async fn accounts_are_created_and_upgraded() {
     let lichess = Lichess::start("").await;
-    let (admin, dave) = (lichess.admin(), lichess.bot("dave"));
+    let admin = lichess.admin();
+    let dave = lichess.bot("dave");
     let (status, made) = admin.post("/api/zeitnot/account", "name=Erin").await;
     assert_eq!((status, &made["id"]), (200, &json!("erin")));
     let erin = Bot::new(lichess.address, made["token"].as_str().unwrap());
@@ -59,8 +61,10 @@ async fn accounts_are_created_and_upgraded() {
 #[test]
 async fn a_game_is_played_to_the_mate() {
     let lichess = Lichess::start("").await;
-    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
-    let (mut hers, mut his) = (alice.events().await, bob.events().await);
+    let alice = lichess.bot("alice");
+    let bob = lichess.bot("bob");
+    let mut hers = alice.events().await;
+    let mut his = bob.events().await;
     let id = lichess.game(&format!("{BLITZ}&rated=true")).await;
     let challenge = his.expect("challenge").await;
     has(
@@ -110,7 +114,8 @@ async fn a_game_is_played_to_the_mate() {
 #[test]
 async fn flags_fall_and_games_without_first_moves_are_aborted() {
     let lichess = Lichess::start("first_move = '700ms'").await;
-    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let alice = lichess.bot("alice");
+    let bob = lichess.bot("bob");
     let id = lichess.game("clock.limit=0&clock.increment=1").await;
     let mut board = alice.watch(&id).await;
     assert_eq!(board.next().await.unwrap()["state"]["wtime"], 3000);
@@ -136,7 +141,8 @@ async fn flags_fall_and_games_without_first_moves_are_aborted() {
 #[test]
 async fn players_abort_resign_and_agree_on_draws() {
     let lichess = Lichess::start("").await;
-    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let alice = lichess.bot("alice");
+    let bob = lichess.bot("bob");
     for (moves, actions, status, winner) in [
         ("e2e4", &[("bob", "abort")][..], "aborted", None),
         ("e2e4", &[("bob", "resign")], "aborted", None),
@@ -176,7 +182,8 @@ async fn players_abort_resign_and_agree_on_draws() {
 #[test]
 async fn offers_takebacks_and_chat_reach_both_sides() {
     let lichess = Lichess::start("").await;
-    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let alice = lichess.bot("alice");
+    let bob = lichess.bot("bob");
     let id = lichess.game(BLITZ).await;
     let mut board = alice.watch(&id).await;
     play(&alice, &bob, &id, "e2e4 e7e5 g1f3").await;
@@ -227,8 +234,10 @@ async fn a_second_stream_ends_the_first() {
 #[test]
 async fn streams_send_empty_lines_as_keep_alive() {
     let lichess = Lichess::start("event_keep_alive = '30ms'\ngame_keep_alive = '30ms'").await;
-    let (alice, id) = (lichess.bot("alice"), lichess.game(BLITZ).await);
-    let (mut events, mut board) = (alice.events().await, alice.watch(&id).await);
+    let alice = lichess.bot("alice");
+    let id = lichess.game(BLITZ).await;
+    let mut events = alice.events().await;
+    let mut board = alice.watch(&id).await;
     for stream in [&mut events, &mut board] {
         assert!(stream.line().await.unwrap().starts_with('{'));
         for _ in 0..2 {
@@ -241,9 +250,11 @@ async fn streams_send_empty_lines_as_keep_alive() {
 #[test]
 async fn victory_can_be_claimed_over_an_opponent_who_left() {
     let lichess = Lichess::start("gone_after = '100ms'\nclaim_after = '1s'").await;
-    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let alice = lichess.bot("alice");
+    let bob = lichess.bot("bob");
     let id = lichess.game(BLITZ).await;
-    let (mut hers, his) = (alice.watch(&id).await, bob.watch(&id).await);
+    let mut hers = alice.watch(&id).await;
+    let his = bob.watch(&id).await;
     play(&alice, &bob, &id, "e2e4 e7e5").await;
     drop(his);
     let gone = hers.expect("opponentGone").await;
@@ -262,8 +273,10 @@ async fn victory_can_be_claimed_over_an_opponent_who_left() {
 #[test]
 async fn challenges_are_declined_canceled_and_expire() {
     let lichess = Lichess::start("challenge_life = '300ms'").await;
-    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
-    let (mut hers, mut his) = (alice.events().await, bob.events().await);
+    let alice = lichess.bot("alice");
+    let bob = lichess.bot("bob");
+    let mut hers = alice.events().await;
+    let mut his = bob.events().await;
     let json = r#"{"rated": false, "clock.limit": 60, "clock.increment": 1, "color": "random", "keepAliveStream": true}"#;
     let mut waiting = alice.open("POST", "/api/challenge/Bob", json).await;
     let id = waiting.next().await.unwrap()["id"].as_str().unwrap().to_owned();
@@ -311,7 +324,8 @@ async fn challenges_are_declined_canceled_and_expire() {
 #[test]
 async fn games_begin_from_other_positions() {
     let lichess = Lichess::start("").await;
-    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let alice = lichess.bot("alice");
+    let bob = lichess.bot("bob");
     let id = lichess.game(&format!("variant=chess960&{BLITZ}&fen=4k3/8/8/8/8/8/8/1R2K2R+w+KQ+-+0+1")).await;
     let mut board = alice.watch(&id).await;
     assert_eq!(board.next().await.unwrap()["variant"]["key"], "chess960");
@@ -341,7 +355,8 @@ async fn games_begin_from_other_positions() {
 async fn limits_are_enforced_and_named() {
     let limits = "[lichess.limits]\nevent_streams = 2\nbot_games_a_day = 1\naccounts = 1";
     let lichess = Lichess::start(limits).await;
-    let (alice, carol) = (lichess.bot("alice"), lichess.bot("carol"));
+    let alice = lichess.bot("alice");
+    let carol = lichess.bot("carol");
     assert_eq!((alice.get("/api/account").await.0, alice.get("/api/account").await.0), (200, 429));
     let _streams = (alice.events().await, alice.events().await);
     let (status, polled) = alice.get("/api/stream/event").await;

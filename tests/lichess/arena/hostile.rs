@@ -180,7 +180,8 @@ async fn an_account_has_a_quarter_of_the_connections() {
 #[test]
 async fn a_flood_holds_up_no_game() {
     let lichess = Lichess::start("").await;
-    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let alice = lichess.bot("alice");
+    let bob = lichess.bot("bob");
     let id = lichess.game(BLITZ).await;
     let mut halves = Vec::new();
     for half in
@@ -205,7 +206,9 @@ async fn a_flood_holds_up_no_game() {
             }
             write
         });
-        let (mut read, mut answered, mut chunk) = (BufReader::new(read), 0, vec![0; 65_536]);
+        let mut read = BufReader::new(read);
+        let mut answered = 0;
+        let mut chunk = vec![0; 65_536];
         let mut tail = Vec::new();
         while answered < MANY {
             let length = soon("it ends", read.read(&mut chunk)).await.unwrap();

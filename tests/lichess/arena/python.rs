@@ -10,7 +10,8 @@ use crate::support::lichess_arena::{self, Lichess, has};
 #[test]
 async fn profiles_have_the_fields_that_clients_read() {
     let lichess = Lichess::start("").await;
-    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let alice = lichess.bot("alice");
+    let bob = lichess.bot("bob");
     let _events = (alice.events().await, bob.events().await);
     let (_, online) = alice.text("GET", "/api/bot/online", "", "").await;
     let online: Vec<Value> = online.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -45,7 +46,8 @@ async fn profiles_have_the_fields_that_clients_read() {
 #[test]
 async fn json_bodies_with_null_are_accepted() {
     let lichess = Lichess::start("").await;
-    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let alice = lichess.bot("alice");
+    let bob = lichess.bot("bob");
     let form = r#"{"rated": false, "clock.limit": 180, "clock.increment": 2, "days": null, "color": "white",
         "variant": null, "fen": null}"#;
     let (status, challenge) = alice.post("/api/challenge/bob", form).await;

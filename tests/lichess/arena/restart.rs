@@ -115,7 +115,8 @@ async fn moved(bot: &Bot) -> usize {
 
 /// Eight games, the server's end amid them, and its return.
 async fn restart_amid_games(is_inside: bool) {
-    let (folder, address) = (tempfile::tempdir().unwrap(), free_port());
+    let folder = tempfile::tempdir().unwrap();
+    let address = free_port();
     let start = async || match is_inside {
         true => Server::inside(address, folder.path()).await,
         false => Server::outside(address, folder.path()).await,
@@ -160,7 +161,8 @@ async fn restart_amid_games(is_inside: bool) {
     until("the games end", async || alice.playing().await.is_empty()).await;
     for (game, before) in games.iter().zip(&before) {
         let after = alice.watch(game).await.expect("gameFull").await;
-        let (moves, status) = (after["state"]["moves"].as_str().unwrap(), &after["state"]["status"]);
+        let moves = after["state"]["moves"].as_str().unwrap();
+        let status = &after["state"]["status"];
         assert!(moves.starts_with(before.as_str()), "{game}: {moves} does not go on from {before}");
         assert!(
             [json!("mate"), json!("stalemate"), json!("draw")].contains(status),
@@ -192,7 +194,8 @@ async fn eight_games_go_on_after_a_kill() {
 #[test]
 async fn an_outage_and_the_time_until_a_player_is_back_are_on_no_clock() {
     const PAUSE: Duration = Duration::from_millis(300);
-    let (folder, address) = (tempfile::tempdir().unwrap(), free_port());
+    let folder = tempfile::tempdir().unwrap();
+    let address = free_port();
     let [alice, bob] = ["lip_alice", "lip_bob"].map(|token| Bot::new(address, token));
     let server = Server::inside(address, folder.path()).await;
     let challenge = alice.challenge("bob", "color=white&clock.limit=30&clock.increment=0").await;
@@ -221,13 +224,15 @@ async fn an_outage_and_the_time_until_a_player_is_back_are_on_no_clock() {
 
 #[test(workers = 2)]
 async fn a_game_that_was_told_to_be_over_is_over_after_a_kill() {
-    let (folder, address) = (tempfile::tempdir().unwrap(), free_port());
+    let folder = tempfile::tempdir().unwrap();
+    let address = free_port();
     let [alice, bob] = ["lip_alice", "lip_bob"].map(|token| Bot::new(address, token));
     let server = Server::outside(address, folder.path()).await;
     let challenge = alice.challenge("bob", "color=white&clock.limit=60&clock.increment=0").await;
     let game = challenge["id"].as_str().unwrap();
     bob.ok(&format!("/api/challenge/{game}/accept")).await;
-    let (mut board, mut events) = (bob.watch(game).await, alice.events().await);
+    let mut board = bob.watch(game).await;
+    let mut events = alice.events().await;
     lichess_arena::play(&alice, &bob, game, "f2f3 e7e5 g2g4").await;
     // One of both ways is the first to tell of the end.
     let told = async { while board.expect("gameState").await["status"] != "mate" {} };

@@ -10,7 +10,9 @@ const BLITZ: &str = "clock.limit=180&clock.increment=2";
 #[test]
 async fn accounts_are_shown_to_others() {
     let lichess = Lichess::start("").await;
-    let (alice, bob, dave) = (lichess.bot("alice"), lichess.bot("bob"), lichess.bot("dave"));
+    let alice = lichess.bot("alice");
+    let bob = lichess.bot("bob");
+    let dave = lichess.bot("dave");
     let nobody = lichess.nobody();
     let id = lichess.game(&format!("{BLITZ}&rated=true")).await;
     let seen = nobody.get("/api/user/bob").await.1;
@@ -57,12 +59,15 @@ async fn games_are_exported() {
 #[test]
 async fn a_token_that_is_revoked_closes_what_was_opened_with_it() {
     let lichess = Lichess::start("").await;
-    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let alice = lichess.bot("alice");
+    let bob = lichess.bot("bob");
     let id = lichess.game(BLITZ).await;
-    let (mut events, mut game) = (alice.events().await, alice.watch(&id).await);
+    let mut events = alice.events().await;
+    let mut game = alice.watch(&id).await;
     let form = format!("keepAliveStream=true&{BLITZ}");
     let mut waiting = alice.open("POST", "/api/challenge/carol", &form).await;
-    let (mut others, mut watched) = (lichess.bot("carol").events().await, bob.watch(&id).await);
+    let mut others = lichess.bot("carol").events().await;
+    let mut watched = bob.watch(&id).await;
     others.expect("challenge").await;
     assert_eq!(alice.text("DELETE", "/api/token", "", "").await.0, 204);
     for stream in [&mut events, &mut game, &mut waiting] {

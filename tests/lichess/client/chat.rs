@@ -133,7 +133,8 @@ async fn moves_go_out(answer: Option<u16>) {
     for number in 0..1000 {
         game.line(&line("player", &format!("u{number}"), "!name"));
     }
-    let (mut moves, ours) = (String::new(), ["e2e4", "g1f3", "f1c4"]);
+    let mut moves = String::new();
+    let ours = ["e2e4", "g1f3", "f1c4"];
     for (mv, reply) in ours.into_iter().zip(["e7e5", "b8c6", "g8f6"]) {
         seat.play(turn, mv).await;
         loop {

@@ -171,7 +171,9 @@ async fn games_go_on_after_a_restart_and_a_stop_does_not_wait_for_sleeping_ones(
 /// Answers all streams and moves until this many moves came. Returns the order in which the games were opened, and
 /// the largest number of open streams.
 async fn serve(server: &mut Server, all: usize) -> (Vec<usize>, usize) {
-    let (mut open, mut order, mut most) = (BTreeMap::new(), Vec::new(), 0);
+    let mut open = BTreeMap::new();
+    let mut order = Vec::new();
+    let mut most = 0;
     let mut moved = BTreeMap::new();
     while moved.len() < all {
         let streams: &mut scripted_lichess::Server = server;
@@ -194,7 +196,8 @@ async fn serve(server: &mut Server, all: usize) -> (Vec<usize>, usize) {
             }
             Err(post) => {
                 let (path, mv) = post.path.split_once("/move/").expect("a move");
-                let (id, mv) = (path.rsplit('/').next().unwrap().to_owned(), mv.to_owned());
+                let id = path.rsplit('/').next().unwrap().to_owned();
+                let mv = mv.to_owned();
                 assert!(moved.insert(id.clone(), mv.clone()).is_none(), "two moves in {id}");
                 let urgent = (0..all).map(name).filter(|id| !moved.contains_key(id));
                 let urgent = urgent.map(|id| listed(&id, id.parse().ok()));

@@ -24,7 +24,8 @@ async fn a_flood_of_challenges_loses_no_game_and_is_told_once() {
     sleep(QUIET).await;
     // Nothing that is still to be answered stands before the move.
     game.line(&state(&format!("{first} e7e5"), ""));
-    let (mut declined, mut open) = (0, Vec::new());
+    let mut declined = 0;
+    let mut open = Vec::new();
     let mv = loop {
         let post = server.post().await;
         match post.path.split_once("/move/") {

@@ -229,7 +229,8 @@ async fn the_second_stop_ends_the_client_at_once() {
 #[test(start_paused = true)]
 async fn moves_share_a_connection_and_pay_for_no_handshake() {
     let (mut server, client, game) = in_game("games = 1", &full(true, "")).await;
-    let (mut line, mut connections) = (String::new(), None);
+    let mut line = String::new();
+    let mut connections = None;
     for _ in 0..4 {
         let (ours, post) = server.hear_move_after(&line).await;
         let now = server.connections();

@@ -37,7 +37,8 @@ async fn our_clients_play_each_variant_to_its_end() {
         let lines = alice.watch(id).await.rest().await;
         let last = lines.last().unwrap();
         let state = if last["state"].is_object() { &last["state"] } else { last };
-        let (status, moves) = (state["status"].as_str().unwrap(), state["moves"].as_str().unwrap());
+        let status = state["status"].as_str().unwrap();
+        let moves = state["moves"].as_str().unwrap();
 
         // By the rules themselves it ended as the arena says.
         let mut line = variant.begin(None).unwrap();
@@ -65,7 +66,8 @@ async fn our_clients_play_each_variant_to_its_end() {
 #[test]
 async fn games_end_by_the_rules_of_their_variant() {
     let lichess = Lichess::start("").await;
-    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let alice = lichess.bot("alice");
+    let bob = lichess.bot("bob");
     let mut events = alice.events().await;
     for (variant, moves) in [
         ("atomic", "g1f3 a7a6 f3e5 a6a5 e5f7"),

@@ -104,7 +104,8 @@ impl PostgresServer {
         command.args(["-c", AS_USER, "sh", SERVER, "sh"]).arg(&bin).arg(port.to_string());
         command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let input = child.stdin.take().unwrap();
+        let output = child.stdout.take().unwrap();
         let mut output = BufReader::new(output);
         let mut folder = String::new();
         output.read_line(&mut folder).unwrap();
@@ -112,7 +113,8 @@ impl PostgresServer {
             child.wait().unwrap();
             return None;
         }
-        let (folder, script) = (folder.trim_end().into(), Mutex::new((Some(input), output)));
+        let folder = folder.trim_end().into();
+        let script = Mutex::new((Some(input), output));
         let server = PostgresServer { bin, folder, port, script, child, databases: AtomicUsize::new(0) };
         server.sql("postgres", &format!("CREATE ROLE {USER} LOGIN PASSWORD '{PASSWORD}'"));
         Some(server)

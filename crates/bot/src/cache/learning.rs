@@ -123,7 +123,8 @@ mod tests {
         /// A cache that knows a move of the start position.
         fn new(min_effort: f64) -> Line {
             let config = Config { file: "".into(), min_effort, ..Config::default() };
-            let (cache, history) = (Cache::open(&config, 7), GameHistory::new(Chess::start()));
+            let cache = Cache::open(&config, 7);
+            let history = GameHistory::new(Chess::start());
             let mv = history.now().pack(history.now().read("e2e4").unwrap());
             let played = PlayedMove { ply: 0, key: history.now().key(), mv };
             let line = Line { cache, history, played };

@@ -367,7 +367,8 @@ impl Levels {
     fn start_store(self: &Arc<Self>, database: redb::Database, max_entries: u64) {
         let mut room = self.capacity;
         // Weak, as the thread must not keep its owner alive.
-        let (reads, ends) = (Arc::downgrade(self), Arc::downgrade(self));
+        let reads = Arc::downgrade(self);
+        let ends = Arc::downgrade(self);
         let load = move |game: &str, key: u64, entry: Entry| {
             let (Some(levels), Ok(game)) = (reads.upgrade(), game.parse::<GameKind>()) else { return true };
             let key = (game.name(), key);
@@ -462,7 +463,8 @@ impl Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (hits, misses) = (self.hits.load(Relaxed), self.misses.load(Relaxed));
+        let hits = self.hits.load(Relaxed);
+        let misses = self.misses.load(Relaxed);
         write!(f, "cache: {hits} moves played at once, {misses} positions unknown")?;
         for reason in Reason::ALL {
             match self.refused[reason as usize].load(Relaxed) {

@@ -306,7 +306,8 @@ impl Writer {
         }
         let write = self.database.begin_write()?;
         {
-            let (mut moves, mut lags) = (write.open_table(MOVES)?, write.open_table(LAGS)?);
+            let mut moves = write.open_table(MOVES)?;
+            let mut lags = write.open_table(LAGS)?;
             for task in batch {
                 match task {
                     Task::Move(key, entry) => drop(moves.insert(*key, entry.to_row())?),

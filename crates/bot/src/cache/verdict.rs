@@ -118,7 +118,8 @@ mod tests {
 
     #[test]
     fn a_cached_move_is_played_only_where_a_search_would_find_no_better() {
-        let (far, near) = ("7k/8/8/8/8/8/R7/K7 w - - 60 80", "7k/8/8/8/8/8/R7/K7 w - - 61 80");
+        let far = "7k/8/8/8/8/8/R7/K7 w - - 60 80";
+        let near = "7k/8/8/8/8/8/R7/K7 w - - 61 80";
         // After the first four moves the position is back; after all six, b2a2 leads back.
         let moves = ["a2a3", "h8g8", "a3a2", "g8h8", "a2b2", "h8g8"];
         let more_effort = Requirement { min_effort: 1_001, ..REQUIRED };

@@ -108,10 +108,12 @@ mod tests {
 
     /// A server with these delays, and a clock in steps of 10 ms.
     fn after(lags: impl Iterator<Item = u64>) -> ServerDelay {
-        let (mut delay, mut left) = (ServerDelay::default(), 600_000);
+        let mut delay = ServerDelay::default();
+        let mut left = 600_000;
         let told = |left: u64| Duration::from_millis(left / 10 * 10);
         for (i, lag) in lags.enumerate() {
-            let (before, own) = (told(left), 3 + i as u64 * 7 % 40);
+            let before = told(left);
+            let own = 3 + i as u64 * 7 % 40;
             left -= own + lag;
             delay.record(charge(before - told(left), Duration::from_millis(own)), INITIAL, MAX);
         }

@@ -205,7 +205,8 @@ mod tests {
 
     #[test(start_paused = true)]
     async fn a_late_sample_is_noticed() {
-        let (lags, load) = (Lags::new(CONFIG), Load::default());
+        let lags = Lags::new(CONFIG);
+        let load = Load::default();
         let _game = load.add_game();
         let watch = tokio::spawn(lags.clone().watch(load));
         tokio::task::yield_now().await;
@@ -218,7 +219,8 @@ mod tests {
 
     #[test(start_paused = true)]
     async fn without_games_the_machine_can_sleep() {
-        let (lags, load) = (Lags::new(CONFIG), Load::default());
+        let lags = Lags::new(CONFIG);
+        let load = Load::default();
         let watch = tokio::spawn(lags.clone().watch(load.clone()));
         let weight = || lock(&lags.own).samples.parts().map(|(_, weight)| weight).sum::<f32>();
         tokio::time::sleep(10 * HALF_LIFE).await;

@@ -13,7 +13,8 @@ impl Player {
     /// Marks our cached moves in this game by its result, once.
     pub(super) fn learn(&mut self, result: GameResult) {
         let played = std::mem::take(&mut self.played);
-        let (last, best) = (self.policy.last_score(), self.policy.best_score());
+        let last = self.policy.last_score();
+        let best = self.policy.best_score();
         let Some(lesson) = lesson(result, self.info.side, last, best) else { return };
         let marked = self.context.cache.learn(self.board.position().game, &played, lesson);
         tracing::debug!(game = %self.info.id, ?lesson, marked, of = played.len(), "learnt from the result");
@@ -38,7 +39,9 @@ mod tests {
 
     #[test]
     fn lost_games_and_better_ones_that_were_drawn_are_learnt_from() {
-        let (us, won, lost) = (Color::White, GameResult::Won(Color::White), GameResult::Won(Color::Black));
+        let us = Color::White;
+        let won = GameResult::Won(Color::White);
+        let lost = GameResult::Won(Color::Black);
         for (result, last, best, expected) in [
             (won, -300, -300, Some(Lesson::Success)),
             (lost, -900, 40, Some(Lesson::Failure)),

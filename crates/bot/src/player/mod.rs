@@ -190,7 +190,8 @@ impl Player {
             }
             Event::ClocksRead(clocks) => self.on_clocks(clocks),
             Event::Refused { why, .. } => {
-                let (game, position) = (self.info.id.as_str(), self.board.fen());
+                let game = self.info.id.as_str();
+                let position = self.board.fen();
                 tracing::error!(game, server = %why, position, "the server refused our move; choosing another");
                 self.refused.extend(self.answered.take());
             }

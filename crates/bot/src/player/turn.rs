@@ -64,7 +64,8 @@ impl Player {
         self.clock.read(clocks, to_move);
         let Some(before) = self.request.filter(|_| to_move == self.info.side) else { return };
         let Some(request) = self.clock.changed(&before, clocks) else { return };
-        let (left, hard) = (clocks.left[self.info.side], request.budget.hard);
+        let left = clocks.left[self.info.side];
+        let hard = request.budget.hard;
         tracing::debug!(game = %self.info.id, ?left, ?hard, "the server has changed our clock");
         self.request = Some(request);
         self.limit_search(&request, self.origin_after(SearchEnd::Finished));
@@ -184,7 +185,8 @@ impl Player {
 
     fn report_panic(&self, end: SearchEnd) {
         if end == SearchEnd::Panicked {
-            let (game, position) = (self.info.id.as_str(), self.board.fen());
+            let game = self.info.id.as_str();
+            let position = self.board.fen();
             tracing::error!(
                 game,
                 position,
@@ -261,14 +263,17 @@ impl Player {
     /// Notes what the search of this position has found, for viewers.
     fn note_thought(&mut self, result: IterationResult) {
         let IterationResult { score, depth, nodes, time, pv, .. } = result;
-        let (ply, eval, effort) = (self.board.position().plies, Some((score, depth)), Some((nodes, time)));
+        let ply = self.board.position().plies;
+        let eval = Some((score, depth));
+        let effort = Some((nodes, time));
         self.thought = Some(ThoughtStatus { ply, eval, effort, pv, origin: None });
     }
 
     /// Notes the move that is played; a thought about it stays.
     fn note_answer(&mut self, best: Best, mv: MoveText, origin: MoveOrigin) {
         let Best { score, depth, .. } = best;
-        let (ply, eval) = (self.board.position().plies, (depth > 0).then_some((score, depth)));
+        let ply = self.board.position().plies;
+        let eval = (depth > 0).then_some((score, depth));
         let about_this = |thought: &ThoughtStatus| thought.ply == ply && thought.pv.first() == Some(&mv);
         let known = self.thought.take().filter(about_this);
         let mut thought =
@@ -302,7 +307,8 @@ impl Player {
             Err(TrySendError::Full(_)) => tracing::error!(game, "the connection does not take our move"),
         }
         self.note_answer(best, played.text, origin);
-        let (game, Best { score, depth, .. }) = (self.info.id.as_str(), best);
+        let game = self.info.id.as_str();
+        let Best { score, depth, .. } = best;
         tracing::debug!(game, mv = played.san, %score, depth, ?origin, "answered");
     }
 

@@ -200,7 +200,8 @@ mod tests {
         let mut lookup = asks([never(), nothing(), never()]);
         assert!(lookup.is_waiting());
         assert_eq!(lookup.next().await.at, 1);
-        let (best, origin) = (Best::unsearched(Packed(7)), MoveOrigin::Book);
+        let best = Best::unsearched(Packed(7));
+        let origin = MoveOrigin::Book;
         lookup.settle(1, Some((best, origin)));
         assert_eq!(lookup.entries.len(), 2, "the third is not waited for");
         assert!(lookup.is_waiting(), "but the first is");

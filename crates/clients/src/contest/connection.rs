@@ -146,7 +146,8 @@ impl<'a> Connection<'a> {
     /// Joins and plays until `soon` is cancelled and no game is running, or all our games are played.
     pub(super) async fn run(mut self, soon: impl Future<Output = ()>) -> Result<(), ConnectionError> {
         let Config { tournament, player, key, .. } = self.config;
-        let (tournament, player) = (tournament.to_string(), player.to_string());
+        let tournament = tournament.to_string();
+        let player = player.to_string();
         let key = key.as_ref().map(|key| JoinKey(key.expose().to_owned()));
         let join = FromClient::Join { tournament, player, key };
         let ended = match self.say(&join, None) {

@@ -148,7 +148,8 @@ impl<'a> Connection<'a> {
 
     pub(super) async fn list(&mut self) -> Result<Vec<Entry>, ConnectionError> {
         self.send(&Command::List)?;
-        let (mut entries, deadline) = (Vec::new(), self.answer_deadline());
+        let mut entries = Vec::new();
+        let deadline = self.answer_deadline();
         loop {
             match self.message_before(deadline).await? {
                 FromServer::Reply { code: 211, .. } => {}

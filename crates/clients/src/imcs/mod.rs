@@ -66,7 +66,8 @@ impl Protocol for Imcs {
         shutdown: Shutdown,
     ) -> Result<(), ProtocolError> {
         let span = info_span!("imcs", server = %config.address, user = %config.user);
-        let (dead_offers, blocked) = (DeadOffers::default(), BlockedPlayers::default());
+        let dead_offers = DeadOffers::default();
+        let blocked = BlockedPlayers::default();
         let mut client = Client {
             config: &config,
             lobby,

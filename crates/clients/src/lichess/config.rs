@@ -125,7 +125,8 @@ impl Config {
     /// # Errors
     /// [`TokenError`].
     pub fn find_token(&self) -> Result<Token, TokenError> {
-        let (variable, file) = (self.token_env.as_deref(), self.token_file.as_deref());
+        let variable = self.token_env.as_deref();
+        let file = self.token_file.as_deref();
         let text = self.token.as_ref();
         token::find(variable, file, text, |name| env::var(name).ok(), secret_file::credential)
     }

@@ -81,7 +81,8 @@ mod tests {
 
     #[test]
     fn what_all_streams_notice_is_told_once() {
-        let (failures, now) = (Failures::default(), Instant::now());
+        let failures = Failures::default();
+        let now = Instant::now();
         let begins = Some(OutageNews::Begins);
         assert!(failures.are_news(now));
         failures.reported(now);

@@ -43,7 +43,8 @@ pub(crate) struct GameClocks(Mutex<HashMap<GameId, WatchedClock>>);
 impl GameClocks {
     /// Notes a game whose clocks are not known yet.
     pub(crate) fn begin(&self, id: GameId, now: Instant) {
-        let (left, overdue_at) = (Duration::MAX, now + START_TIMEOUT);
+        let left = Duration::MAX;
+        let overdue_at = now + START_TIMEOUT;
         self.games().insert(id, WatchedClock { left, runs_since: None, overdue_at, period: MIN_PERIOD });
     }
 
@@ -109,7 +110,8 @@ mod tests {
 
     #[test]
     fn the_shortest_of_our_clocks_counts_while_its_game_runs() {
-        let (clocks, now) = (GameClocks::default(), Instant::now());
+        let clocks = GameClocks::default();
+        let now = Instant::now();
         assert_eq!((clocks.time_left(now), clocks.due()), (None, None));
         clocks.begin(id(1), now);
         assert_eq!(clocks.time_left(now), Some(Duration::MAX));
@@ -126,7 +128,8 @@ mod tests {
 
     #[test]
     fn a_game_without_news_is_looked_up_rarely() {
-        let (clocks, now) = (GameClocks::default(), Instant::now());
+        let clocks = GameClocks::default();
+        let now = Instant::now();
         clocks.begin(id(1), now);
         clocks.update(id(1), 60 * SECOND, now, false, 60 * SECOND);
         assert_eq!(clocks.take_overdue(now + 89 * SECOND), []);

@@ -152,7 +152,8 @@ impl Http {
             .map_err(|_| HttpError::Network("the token does not fit into a header".to_owned()))?;
         bearer.set_sensitive(true);
         let agent = format!("zeitnot/{} (user: {})", env!("CARGO_PKG_VERSION"), account.unwrap_or("unknown"));
-        let (is_loopback, connect_timeout) = (base.is_loopback(), timeouts.connect);
+        let is_loopback = base.is_loopback();
+        let connect_timeout = timeouts.connect;
         let settings = ClientSettings { agent, bearer, is_loopback, connect_timeout };
         Ok(Http(Arc::new(Inner {
             requests: Connections::new(settings.clone())?,

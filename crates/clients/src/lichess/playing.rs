@@ -63,7 +63,8 @@ mod tests {
 
     #[test(start_paused = true)]
     async fn those_who_ask_during_a_request_share_the_next() {
-        let (list, asked) = (PlayingList::default(), AtomicU32::new(0));
+        let list = PlayingList::default();
+        let asked = AtomicU32::new(0);
         let ask = async |delay: u64| {
             sleep(Duration::from_millis(delay)).await;
             let request = async {

@@ -177,8 +177,8 @@ mod tests {
     #[test(start_paused = true)]
     async fn a_longer_wait_is_not_overwritten_by_a_shorter_one() {
         let limits = RateLimits::default();
-        let (first, second) =
-            (limits.acquire(RequestKind::Game).await, limits.acquire(RequestKind::Game).await);
+        let first = limits.acquire(RequestKind::Game).await;
+        let second = limits.acquire(RequestKind::Game).await;
         let began = Instant::now();
         first.close(MINUTE);
         second.close(MINUTE / 10);

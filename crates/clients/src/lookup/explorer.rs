@@ -146,7 +146,8 @@ mod tests {
         };
         let masters = Explorer::default();
         assert_eq!(asked(&masters), "masters?fen=FEN&moves=12&topGames=0");
-        let (speeds, ratings) = (vec![Speed::Blitz, Speed::Rapid], vec![2200, 2500]);
+        let speeds = vec![Speed::Blitz, Speed::Rapid];
+        let ratings = vec![2200, 2500];
         let lichess = Explorer { source: Database::Lichess, speeds, ratings, ..masters.clone() };
         assert_eq!(
             asked(&lichess),

@@ -70,18 +70,21 @@ impl Lookup {
         let Config { tablebase, cloud, explorer } = config.clone();
         let mut services = Vec::new();
         if tablebase.enabled {
-            let (url, times) = (tablebase.url.clone(), (tablebase.timeout, tablebase.min_time));
+            let url = tablebase.url.clone();
+            let times = (tablebase.timeout, tablebase.min_time);
             services.push(Service::new(LookupSource::Tablebase, url, times, tablebase, None)?);
         }
         if cloud.enabled {
-            let (url, times) = (cloud.url.clone(), (cloud.timeout, cloud.min_time));
+            let url = cloud.url.clone();
+            let times = (cloud.timeout, cloud.min_time);
             services.push(Service::new(LookupSource::Cloud, url, times, cloud, None)?);
         }
         if explorer.enabled {
             if explorer.source == Database::Player && explorer.player_name.is_empty() {
                 return Err(LookupError::NoPlayer);
             }
-            let (token, url) = (find_token(&explorer)?, explorer.url.clone());
+            let token = find_token(&explorer)?;
+            let url = explorer.url.clone();
             let times = (explorer.timeout, explorer.min_time);
             services.push(Service::new(LookupSource::Explorer, url, times, explorer, Some(&token))?);
         }

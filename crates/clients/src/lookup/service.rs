@@ -109,7 +109,10 @@ impl Service {
             .connect_timeout(timeout)
             .build()
             .map_err(|error| LookupError::NoClient(source, root_cause(error)))?;
-        let (base, api, turn, failures) = (base.clone(), Box::new(api), Semaphore::new(1), Mutex::default());
+        let base = base.clone();
+        let api = Box::new(api);
+        let turn = Semaphore::new(1);
+        let failures = Mutex::default();
         Ok(Service { source, base, timeout, min_time, api, client, turn, failures })
     }
 

@@ -136,8 +136,10 @@ mod tests {
     fn mv(text: &str) -> ProbeMove {
         let words: Vec<_> = text.split(' ').collect();
         let distance = |at: usize| words.get(at).map(|word| word.parse().unwrap());
-        let (uci, category) = (words[0].to_owned(), words[1].into());
-        let (zeroing, checkmate) = (uci.ends_with('x'), uci.ends_with('#'));
+        let uci = words[0].to_owned();
+        let category = words[1].into();
+        let zeroing = uci.ends_with('x');
+        let checkmate = uci.ends_with('#');
         ProbeMove { uci, category, dtz: distance(2), dtm: distance(3), zeroing, checkmate }
     }
 
@@ -180,7 +182,10 @@ mod tests {
     #[test]
     fn only_positions_with_few_pieces_and_no_castling_are_looked_up() {
         let asked = |fen: &str, piece_count| {
-            let (game, fen, side, time) = (GameKind::Chess, fen.into(), Color::White, Duration::from_secs(9));
+            let game = GameKind::Chess;
+            let fen = fen.into();
+            let side = Color::White;
+            let time = Duration::from_secs(9);
             let query = PositionQuery { game, fen, side, piece_count, plies: 90, left: None, time };
             Tablebase::default().request(&query).is_some()
         };

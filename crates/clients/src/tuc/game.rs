@@ -79,7 +79,8 @@ impl GameEnd {
 
 impl fmt::Display for GameEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (ours, theirs) = (self.points[self.color], self.points[!self.color]);
+        let ours = self.points[self.color];
+        let theirs = self.points[!self.color];
         let what = match ours.cmp(&theirs) {
             Ordering::Greater => "won",
             Ordering::Equal => "drawn",
@@ -193,7 +194,9 @@ impl<'a> Game<'a> {
             details: GameDetails::default(),
         };
         let seat = lobby.open(info).await?;
-        let (turn, request, points) = (Turn::default(), Request::None, ByColor([0; 2]));
+        let turn = Turn::default();
+        let request = Request::None;
+        let points = ByColor([0; 2]);
         Ok(Playing { began: now(), color, seat, board, points, turn, request, last: None })
     }
 
@@ -207,7 +210,8 @@ impl<'a> Game<'a> {
             limit.as_secs()
         );
         loop {
-            let (due, silent_at) = (game.due(), self.silence.ends(limit));
+            let due = game.due();
+            let silent_at = self.silence.ends(limit);
             select! {
                 biased;
                 received = self.receive(&waiting) => {

@@ -67,7 +67,8 @@ pub(super) fn run(attack: Attack, length: Duration) -> Result<Measured, Error> {
 fn configuration(folder: &Path) -> String {
     let accounts = |name: &str| format!("[[lichess.account]]\nname = '{name}'\ntoken = '{name}'\n");
     let pupils: String = (0..PUPILS).map(|number| accounts(&format!("pupil{number}"))).collect();
-    let (any, folder) = ("127.0.0.1:0", folder.display());
+    let any = "127.0.0.1:0";
+    let folder = folder.display();
     format!(
         "games = '{folder}/games'\ntcp = '{any}'\nwebsocket = '{any}'\n\
          [[tournament]]\nname = '{CLASS}'\ntime = '2+0.05'\nplayers = 2\ngames_per_pair = 1000000\n\

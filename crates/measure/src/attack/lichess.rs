@@ -33,7 +33,8 @@ pub(super) async fn play(address: SocketAddr, white: String, black: String, watc
 
 /// Plays one game, and returns how it ended.
 async fn game(address: SocketAddr, white: &str, black: &str, watch: &Stopwatch) -> io::Result<String> {
-    let (mut alice, mut bob) = (Bot::connect(address, white).await?, Bot::connect(address, black).await?);
+    let mut alice = Bot::connect(address, white).await?;
+    let mut bob = Bot::connect(address, black).await?;
     let challenge = alice.post(&format!("/api/challenge/{black}"), TERMS).await?;
     let id = challenge["id"].as_str().ok_or(io::ErrorKind::InvalidData)?.to_owned();
     bob.post(&format!("/api/challenge/{id}/accept"), "").await?;
@@ -55,7 +56,8 @@ impl Bot {
 
     /// Sends a request that must be granted, and returns the answer.
     async fn post(&mut self, path: &str, form: &str) -> io::Result<Value> {
-        let (name, length) = (&self.name, form.len());
+        let name = &self.name;
+        let length = form.len();
         let request = format!(
             "POST {path} HTTP/1.1\r\nHost: arena\r\nAuthorization: Bearer {name}\r\nContent-Length: {length}\r\n\
              Content-Type: application/x-www-form-urlencoded\r\n\r\n{form}"
@@ -79,7 +81,9 @@ impl Bot {
         );
         stream.get_mut().write_all(request.as_bytes()).await?;
         head(&mut stream).await?;
-        let (mut board, mut played, mut lines) = (Chess::start(), 0, stream.lines());
+        let mut board = Chess::start();
+        let mut played = 0;
+        let mut lines = stream.lines();
         while let Some(line) = lines.next_line().await? {
             let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
             let state = if message["type"] == "gameFull" { &message["state"] } else { &message };
@@ -117,7 +121,8 @@ async fn open(address: SocketAddr) -> io::Result<BufReader<TcpStream>> {
 
 /// Reads the head of a good answer, and returns the length of the body if it tells it.
 async fn head(connection: &mut BufReader<TcpStream>) -> io::Result<Option<usize>> {
-    let (mut line, mut length) = (String::new(), None);
+    let mut line = String::new();
+    let mut length = None;
     connection.read_line(&mut line).await?;
     if line.split(' ').nth(1) != Some("200") {
         return Err(io::Error::other(line));

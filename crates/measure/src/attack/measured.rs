@@ -117,7 +117,8 @@ impl Measured {
         let all = [&self.contest, &self.lichess, &self.people, &self.organiser];
         let groups = all.map(columns).join(" | ");
         let (lost, broken) = all.iter().fold((0, 0), |(l, b), times| (l + times.lost, b + times.broken));
-        let (name, messages) = (attack.to_string(), self.messages);
+        let name = attack.to_string();
+        let messages = self.messages;
         format!("{name:<14} {messages:>9} | {groups} | {lost:>12} {broken:>7}")
     }
 }

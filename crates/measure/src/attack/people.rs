@@ -36,7 +36,8 @@ async fn game(address: SocketAddr, watch: &Stopwatch) -> io::Result<()> {
         let stream = timeout(PATIENCE, TcpStream::connect(address)).await??;
         web_socket::open(stream, &format!("/api/tables/{token}")).await
     };
-    let (white, black) = (sit(seat("seat")?).await?, sit(seat("invitation")?).await?);
+    let white = sit(seat("seat")?).await?;
+    let black = sit(seat("invitation")?).await?;
     tokio::try_join!(side(white, watch), side(black, watch)).map(|_| ())
 }
 

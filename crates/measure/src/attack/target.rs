@@ -61,7 +61,8 @@ pub(super) fn get(path: &str, token: &str) -> Vec<u8> {
 }
 
 pub(super) fn post(path: &str, token: &str, body: &str) -> Vec<u8> {
-    let (token, length) = (authorization(token), body.len());
+    let token = authorization(token);
+    let length = body.len();
     format!("POST {path} HTTP/1.1\r\nHost: arena\r\n{token}Content-Length: {length}\r\n\r\n{body}")
         .into_bytes()
 }

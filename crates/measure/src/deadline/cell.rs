@@ -90,7 +90,8 @@ pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) ->
     };
     let done = CancellationToken::new();
     let bots = {
-        let (cell, done) = (*cell, done.clone());
+        let cell = *cell;
+        let done = done.clone();
         Network::start("network", move |granted| async move {
             let config = engine::Config { kind: cell.thinker, ..engine::Config::default() };
             run_bots(&cell, EngineFactory::new(&config)?.behind(granted), addresses, done).await
@@ -160,7 +161,8 @@ async fn run_bots(
     context.answers = Some(tell);
     let (lobby, bot) = Bot::channel(context);
 
-    let (tasks, shutdown) = (TaskTracker::new(), Shutdown::default());
+    let tasks = TaskTracker::new();
+    let shutdown = Shutdown::default();
     tasks.spawn(bot.run(shutdown.now.clone()));
     let mut clients = JoinSet::new();
     for number in 0..players {

@@ -139,7 +139,8 @@ pub(super) fn cells(args: &Args) -> Vec<Cell> {
     fn or<T: Clone>(asked: &[T], default: &[T]) -> Vec<T> {
         if asked.is_empty() { default.to_vec() } else { asked.to_vec() }
     }
-    let (budgets, games) = (or(&args.budget, &BUDGETS), or(&args.games, &GAMES));
+    let budgets = or(&args.budget, &BUDGETS);
+    let games = or(&args.games, &GAMES);
     let mut cells = Vec::new();
     for thinker in or(&args.thinker, &[SEARCH]) {
         for under in or(&args.under, &CONDITIONS) {

@@ -86,7 +86,8 @@ impl Args {
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let cells = grid::cells(args);
     measured::HEADER.lines().try_for_each(print_row)?;
-    let (mut all, mut late) = (Measured::default(), 0);
+    let mut all = Measured::default();
+    let mut late = 0;
     let stop = stop::flag()?;
     for cell in cells {
         if stop.is_raised() {

@@ -181,7 +181,8 @@ async fn play_row(
     })
     .await;
     let memory = || client.as_ref().and_then(Client::memory);
-    let (idle, own) = (memory(), client.as_ref().and_then(Client::own_memory));
+    let idle = memory();
+    let own = client.as_ref().and_then(Client::own_memory);
     opponent.begin_game();
     play(&mut opponent, row, WARM_UP_MOVES).await?;
     let one = memory();

@@ -121,7 +121,8 @@ impl Opponent {
             post.ok();
             return None;
         };
-        let (id, mv) = (id.to_owned(), mv.to_owned());
+        let id = id.to_owned();
+        let mv = mv.to_owned();
         let game = self.games.get_mut(&id).filter(|game| game.history.now().side_to_move() == Color::White);
         let Some(game) = game.and_then(|game| game.play(&mv).then_some(game)) else {
             post.answer(400, r#"{"error":"Not your turn, or game already over"}"#);

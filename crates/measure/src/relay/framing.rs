@@ -48,7 +48,9 @@ mod tests {
         let frames: [&[u8]; 4] = [b"HTTP/1.1 101 X\r\na: b\r\n\r\n", b"\x81\x02hi", &long, b"\x81\x00"];
         for (framing, messages) in [(Framing::Lines, &lines[..]), (Framing::Handshake, &frames)] {
             for piece in [1, 3, 1000] {
-                let (mut framing, mut waiting, mut found) = (framing, Vec::new(), Vec::new());
+                let mut framing = framing;
+                let mut waiting = Vec::new();
+                let mut found = Vec::new();
                 for piece in messages.concat().chunks(piece) {
                     waiting.extend_from_slice(piece);
                     while let Some(length) = framing.first(&waiting) {

@@ -46,7 +46,8 @@ impl Relay {
     pub async fn start(server: SocketAddr, framing: Framing, link: Link) -> io::Result<Relay> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        let (cut, mut tasks) = (Arc::new(Notify::new()), JoinSet::new());
+        let cut = Arc::new(Notify::new());
+        let mut tasks = JoinSet::new();
         let cuts = cut.clone();
         tasks.spawn(async move {
             let mut connections = JoinSet::new();
@@ -79,7 +80,8 @@ async fn relay(
     server.set_nodelay(true)?;
     client.set_nodelay(link != Link::Nagle)?;
     let round_trip = if let Link::Delayed(round_trip) = link { round_trip } else { Duration::ZERO };
-    let ((from_client, to_client), (from_server, to_server)) = (client.split(), server.split());
+    let (from_client, to_client) = client.split();
+    let (from_server, to_server) = server.split();
     select! {
         passed = pass(from_client, to_server, Framing::Pieces, round_trip) => passed,
         passed = pass(from_server, to_client, framing, round_trip) => passed,
@@ -94,7 +96,8 @@ async fn pass(
     mut framing: Framing,
     round_trip: Duration,
 ) -> io::Result<()> {
-    let (mut bytes, mut ended) = (Vec::new(), false);
+    let mut bytes = Vec::new();
+    let mut ended = false;
     let mut travelling: DelayLine<Vec<u8>> = DelayLine::new(round_trip);
     while !ended || !travelling.is_empty() {
         select! {

@@ -119,13 +119,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
 /// Prints a row; returns p99 in milliseconds.
 fn show(what: &str, times: &[Duration]) -> Result<f64, Error> {
     let at = |part| quantile(times, part).unwrap_or(f64::INFINITY);
-    let (median, p99, longest) = (at(0.5), at(0.99), at(1.0));
+    let median = at(0.5);
+    let p99 = at(0.99);
+    let longest = at(1.0);
     print_row(&format!("{} {what}, p50 {median:.1} ms, p99 {p99:.1} ms, max {longest:.1} ms", times.len()))?;
     Ok(p99)
 }
 
 fn configuration(folder: &Path, games: u16) -> String {
-    let (any, folder) = ("127.0.0.1:0", folder.display());
+    let any = "127.0.0.1:0";
+    let folder = folder.display();
     let class = |number| {
         format!(
             "[[tournament]]\nname = '{CLASS}-{number}'\ntime = '60+2'\ngames_per_pair = 1000000\n\
@@ -158,7 +161,8 @@ struct Measured {
 /// Plays and watches on a thread of usual priority.
 fn measure(args: &Args, addresses: Addresses, stop: Arc<StopFlag>) -> Result<Measured, Error> {
     let think = Duration::from_millis(args.think.into());
-    let (games, spectators) = (args.games, args.spectators);
+    let games = args.games;
+    let spectators = args.spectators;
     let length = Duration::from_secs(args.seconds.into());
     let run = move || {
         priority::usual();

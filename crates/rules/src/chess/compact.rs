@@ -82,7 +82,8 @@ fn board(bytes: &[u8; Chess::BYTES]) -> Result<(Board, Bitboard), NotAPosition> 
     if occupied.count() > MAX_PIECES {
         return Err(NotAPosition);
     }
-    let (mut board, mut castling) = (Board::empty(), Bitboard::EMPTY);
+    let mut board = Board::empty();
+    let mut castling = Bitboard::EMPTY;
     for (at, square) in occupied.into_iter().enumerate() {
         let code = bytes[8 + at / 2] >> (4 * (at % 2)) & 0xf;
         let color = if code & BLACK_PIECE == 0 { Color::White } else { Color::Black };

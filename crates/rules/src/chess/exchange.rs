@@ -94,13 +94,11 @@ mod tests {
 
     #[test]
     fn known_exchanges() {
-        let (p, n, b, r, q) = (
-            value(Role::Pawn),
-            value(Role::Knight),
-            value(Role::Bishop),
-            value(Role::Rook),
-            value(Role::Queen),
-        );
+        let p = value(Role::Pawn);
+        let n = value(Role::Knight);
+        let b = value(Role::Bishop);
+        let r = value(Role::Rook);
+        let q = value(Role::Queen);
         for (fen, mv, won) in [
             // Undefended, defended, and behind an x-ray.
             ("1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - - 0 1", "e1e5", p),

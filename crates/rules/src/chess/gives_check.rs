@@ -10,7 +10,8 @@ pub(super) fn gives_check(position: &Chess, mv: Move) -> bool {
         // Castling and en passant move or capture a second piece, and are rare.
         return is_check_after(position, mv);
     };
-    let (board, us) = (position.board(), position.turn());
+    let board = position.board();
+    let us = position.turn();
     let Some(king) = board.king_of(!us) else { return false };
     let occupied = board.occupied().without(from).with(to);
     let arriving = promotion.unwrap_or(role).of(us);

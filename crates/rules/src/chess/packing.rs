@@ -19,8 +19,10 @@ pub(super) fn pack(mv: Move) -> Packed {
 /// `None` unless the move is legal here.
 pub(super) fn unpack<P: Position>(position: &P, packed: Packed) -> Option<Move> {
     let square = |bits: u16| Square::new(u32::from(bits & 63));
-    let (from, to) = (square(packed.0), square(packed.0 >> 6));
-    let (board, us) = (position.board(), position.turn());
+    let from = square(packed.0);
+    let to = square(packed.0 >> 6);
+    let board = position.board();
+    let us = position.turn();
     let promotion = match packed.0 >> 12 {
         0 => None,
         kind if kind & DROP != 0 => {

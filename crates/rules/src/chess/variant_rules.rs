@@ -63,7 +63,8 @@ impl ChessRules for Atomic {
             role => role.map_or(0, exchange::value),
         };
         let sum = |pieces: Bitboard| pieces.into_iter().map(value).sum::<i32>();
-        let (ours, theirs) = (sum(torn & self.us()), sum(torn & self.them()));
+        let ours = sum(torn & self.us());
+        let theirs = sum(torn & self.them());
         exchange::value(captured) - exchange::value(mv.role()) + theirs - ours
     }
 

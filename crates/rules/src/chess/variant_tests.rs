@@ -91,7 +91,8 @@ fn outcome<R: ChessRules>(fen: &str) -> Outcome {
 fn each_variant_has_its_end() {
     use Outcome::{Draw, Ongoing, Win};
     let won = |color| Win(color, Reason::VariantEnd);
-    let (white, black) = (Color::White, Color::Black);
+    let white = Color::White;
+    let black = Color::Black;
     for (found, expected) in [
         (outcome::<variant::Atomic>("rn5r/pp4pp/2p3Nn/5p2/1b2P1PP/8/PPP2P2/R1B1KB1R b KQ - 0 9"), won(white)),
         (outcome::<variant::Atomic>("8/4rk2/8/8/8/8/3K4/8 w - - 0 1"), Draw(Reason::InsufficientMaterial)),
@@ -170,7 +171,8 @@ fn a_move_that_wins_at_once_is_not_quiet() {
     fn check<R: ChessRules>(fen: &str, wins: &str, quiet: &str) {
         let position = ChessPosition::<R>::parse(fen).unwrap();
         let noisy = position.noisy_moves();
-        let (wins, quiet) = (position.read(wins).unwrap(), position.read(quiet).unwrap());
+        let wins = position.read(wins).unwrap();
+        let quiet = position.read(quiet).unwrap();
         assert!(position.gain(wins) > 5000 && position.see_ge(wins, 5000) && noisy.contains(&wins), "{fen}");
         assert!(position.gain(quiet) == 0 && !noisy.contains(&quiet), "{fen}");
     }

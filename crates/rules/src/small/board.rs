@@ -216,8 +216,11 @@ impl<K: PieceKind, const KINDS: usize, const COLUMNS: usize, const SQUARES: usiz
     /// The pieces of a color that attack a square, where `blockers` end the lines of sliders.
     #[inline]
     pub(crate) fn attackers(&self, square: Square<COLUMNS, SQUARES>, by: Color, blockers: u64) -> u64 {
-        let (at, own) = (square.index(), self.color(by));
-        let (mut attackers, mut straight, mut diagonal) = (0, 0, 0);
+        let at = square.index();
+        let own = self.color(by);
+        let mut attackers = 0;
+        let mut straight = 0;
+        let mut diagonal = 0;
         for (kind, movement) in K::MOVEMENTS.iter().enumerate() {
             let pieces = self.kinds[kind] & own;
             match movement {

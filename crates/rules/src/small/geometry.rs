@@ -20,10 +20,12 @@ pub(crate) const fn steps<const COLUMNS: usize, const SQUARES: usize>(
     let mut sets = [0; SQUARES];
     let mut square = 0;
     while square < SQUARES {
-        let (row, column) = (square as i32 / columns, square as i32 % columns);
+        let row = square as i32 / columns;
+        let column = square as i32 % columns;
         let mut step = 0;
         while step < steps.len() {
-            let (to_row, to_column) = (row + steps[step].0, column + steps[step].1);
+            let to_row = row + steps[step].0;
+            let to_column = column + steps[step].1;
             let to = to_row * columns + to_column;
             if to_column >= 0 && to_column < columns && to >= 0 && to < SQUARES as i32 {
                 sets[square] |= 1 << to;
@@ -43,7 +45,8 @@ pub(super) const fn rays<const COLUMNS: usize, const SQUARES: usize>(range: usiz
         let one = steps::<COLUMNS, SQUARES>(&[DIRECTIONS[direction]]);
         let mut square = 0;
         while square < SQUARES {
-            let (mut at, mut step) = (square, 0);
+            let mut at = square;
+            let mut step = 0;
             while step < range && one[at] != 0 {
                 rays[direction][square] |= one[at];
                 at = one[at].trailing_zeros() as usize;

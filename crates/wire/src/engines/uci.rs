@@ -86,7 +86,8 @@ fn info<'l>(words: impl Iterator<Item = &'l str>) -> Option<Thinking> {
 }
 
 fn score<'l>(words: &mut Peekable<impl Iterator<Item = &'l str>>) -> Option<UciScore> {
-    let (kind, value) = (words.next()?, words.next()?.parse::<i64>().ok()?);
+    let kind = words.next()?;
+    let value = words.next()?.parse::<i64>().ok()?;
     let score = match kind {
         "cp" => UciScore::Cp(i32::try_from(value).unwrap_or(if value < 0 { i32::MIN } else { i32::MAX })),
         "mate" => UciScore::Mate(i16::try_from(value).unwrap_or(if value < 0 { i16::MIN } else { i16::MAX })),
@@ -133,7 +134,8 @@ impl fmt::Display for SetOption<'_> {
 impl fmt::Display for Go {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("go")?;
-        let (time, increment) = (ByColor(self.time), ByColor(self.increment));
+        let time = ByColor(self.time);
+        let increment = ByColor(self.increment);
         for (side, names) in Color::BOTH.into_iter().zip([["wtime", "winc"], ["btime", "binc"]]) {
             for (name, time) in names.into_iter().zip([time[side], increment[side]]) {
                 time.map_or(Ok(()), |time| write!(f, " {name} {}", time.as_millis()))?;

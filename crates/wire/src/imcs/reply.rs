@@ -223,7 +223,8 @@ impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Entry::Offer { game, name, color, theirs, yours, rating } => {
-                let (theirs, yours) = (minutes(*theirs), minutes(*yours));
+                let theirs = minutes(*theirs);
+                let yours = minutes(*yours);
                 write!(f, "{game} {name} {color} {theirs} {yours} {rating} [offer]")
             }
             // Two spaces, as the server sends them.

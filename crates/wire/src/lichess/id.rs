@@ -176,7 +176,8 @@ impl PartialOrd for Token {
 /// token was right.
 impl Ord for Token {
     fn cmp(&self, other: &Token) -> Ordering {
-        let (ours, theirs) = (self.expose().as_bytes(), other.expose().as_bytes());
+        let ours = self.expose().as_bytes();
+        let theirs = other.expose().as_bytes();
         let first_difference = ours
             .iter()
             .zip(theirs)

@@ -36,7 +36,8 @@ fn tournaments() -> impl Strategy<Value = Trf> {
         for round in &rounds {
             for (pair, &(points, is_played, turned)) in round.iter().enumerate() {
                 for (side, color) in [(0, Color::White), (1, Color::Black)] {
-                    let (place, opponent) = (2 * pair + side, SeatNo(2 * pair + 1 - side));
+                    let place = 2 * pair + side;
+                    let opponent = SeatNo(2 * pair + 1 - side);
                     let color = if turned { !color } else { color };
                     let score = Score::from_halves(if side == 0 { points.min(2) } else { 2 - points.min(2) });
                     players[place].card.0.push(match (points, is_played) {

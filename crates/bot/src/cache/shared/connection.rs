@@ -157,8 +157,9 @@ impl Target {
         match *request {
             Request::LookUp(key) => read(key.under(&self.prefix)),
             Request::Store(key, cached) => {
-                let (key, value, seconds) =
-                    (key.under(&self.prefix), cached.to_bytes(), self.expiry.as_secs());
+                let key = key.under(&self.prefix);
+                let value = cached.to_bytes();
+                let seconds = self.expiry.as_secs();
                 redis::cmd("SET").arg(key).arg(&value).arg("EX").arg(seconds).take()
             }
             Request::Remove(key) => redis::cmd("DEL").arg(key.under(&self.prefix)).take(),

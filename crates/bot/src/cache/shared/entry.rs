@@ -50,9 +50,11 @@ impl CachedMove {
         let bytes: &[u8; VALUE_BYTES] = bytes.try_into().ok()?;
         let [version, m0, m1, s0, s1, d0, d1, effort @ ..] = *bytes;
         let bits = i16::from_le_bytes([s0, s1]);
-        let (score, effort) = (Score::from_bits(bits), u64::from_le_bytes(effort));
+        let score = Score::from_bits(bits);
+        let effort = u64::from_le_bytes(effort);
         let fits = version == VERSION && score.to_bits() == bits && effort <= MAX_EFFORT;
-        let (mv, depth) = (Packed(u16::from_le_bytes([m0, m1])), u16::from_le_bytes([d0, d1]));
+        let mv = Packed(u16::from_le_bytes([m0, m1]));
+        let depth = u16::from_le_bytes([d0, d1]);
         fits.then_some(CachedMove { mv, score, depth, effort })
     }
 }

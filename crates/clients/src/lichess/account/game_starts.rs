@@ -79,8 +79,10 @@ mod tests {
 
     #[test]
     fn an_accepted_game_is_looked_up_once_unless_its_start_is_told() {
-        let (mut starts, now) = (GameStarts::default(), Instant::now());
-        let (lost, told) = ("abcdefgh".parse().unwrap(), "ABCDEFGH".parse().unwrap());
+        let mut starts = GameStarts::default();
+        let now = Instant::now();
+        let lost = "abcdefgh".parse().unwrap();
+        let told = "ABCDEFGH".parse().unwrap();
         starts.expect(told, now);
         starts.told(told);
         assert_eq!(starts.due(), None);
@@ -91,7 +93,8 @@ mod tests {
 
     #[test]
     fn a_flood_of_games_is_cut_off_and_looked_up_later() {
-        let (mut starts, now) = (GameStarts::default(), Instant::now());
+        let mut starts = GameStarts::default();
+        let now = Instant::now();
         let admitted = |starts: &mut GameStarts, now| (0..28_200).filter(|_| starts.admit(0, now)).count();
         assert_eq!(admitted(&mut starts, now), MAX_STARTS);
         assert_eq!(starts.due(), Some(now + LOOKUP_DELAY));

@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn an_account_has_one_session() {
-        let (base, other) = (BaseUrl::default(), BaseUrl::try_from("http://127.0.0.1:1".to_owned()).unwrap());
+        let base = BaseUrl::default();
+        let other = BaseUrl::try_from("http://127.0.0.1:1".to_owned()).unwrap();
         let user = "taken".parse().unwrap();
         let first = AccountLock::acquire(&base, &user);
         assert!(first.is_some() && AccountLock::acquire(&base, &user).is_none());

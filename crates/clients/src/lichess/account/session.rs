@@ -75,7 +75,8 @@ pub(crate) struct Account<'a> {
 }
 
 fn capacity(config: &Config, remaining: Option<u32>) -> Capacity {
-    let (challenge, max_correspondence) = (&config.challenge, config.correspondence.max_games);
+    let challenge = &config.challenge;
+    let max_correspondence = config.correspondence.max_games;
     let mut capacity = Capacity::new(config.concurrency, max_correspondence, challenge.reserved_for_humans);
     remaining.into_iter().for_each(|games| capacity.set_remaining(games));
     capacity
@@ -89,12 +90,14 @@ impl<'a> Account<'a> {
         orders: OrderQueue,
         shutdown: &'a Shutdown,
     ) -> Account<'a> {
-        let (now, http) = (now(), &context.http);
+        let now = now();
+        let http = &context.http;
         let remaining = config.games.map(u32::from);
         let lists = players.players.clone();
         let queue =
             ChallengeQueue::new(config.challenge.clone(), capacity(&config, remaining), lists.clone());
-        let (matchmaking, lobby) = (config.matchmaking.as_ref(), context.lobby.clone());
+        let matchmaking = config.matchmaking.as_ref();
+        let lobby = context.lobby.clone();
         let outgoing = OutgoingChallenges::new(matchmaking, http.clone(), lists, lobby).await;
         Account {
             events: Stream::of_account(http.clone()),
@@ -225,7 +228,8 @@ impl<'a> Account<'a> {
         if !self.is_leaving {
             self.resume_games(now);
             self.accept_waiting(now);
-            let (running, slots) = (self.running(), &self.slots);
+            let running = self.running();
+            let slots = &self.slots;
             let has_room = self.incoming.queue.capacity.has_room(running, SlotKind::Human);
             self.teams.update(|id| has_room && !slots.plays_in(id));
         }

@@ -121,7 +121,8 @@ impl GameSlots {
         opponent: Option<UserId>,
         tournament: Option<TournamentId>,
     ) -> GameSignals {
-        let ((finished, receiver), slot_wanted) = (mpsc::channel(1), CancellationToken::new());
+        let (finished, receiver) = mpsc::channel(1);
+        let slot_wanted = CancellationToken::new();
         let game = RunningGame { slot, opponent, tournament, finished, slot_wanted: slot_wanted.clone() };
         self.games.insert(id, game);
         GameSignals { finished: receiver, slot_wanted, opponent: None }
@@ -190,7 +191,8 @@ mod tests {
 
     #[test]
     fn a_challenge_becomes_a_game_and_is_counted_once() {
-        let (mut slots, now) = (GameSlots::default(), Instant::now());
+        let mut slots = GameSlots::default();
+        let now = Instant::now();
         let id: ChallengeId = "abcdefgh".parse().unwrap();
         slots.accept(id, SlotKind::Bot, None, now);
         slots.accept(id, SlotKind::Bot, None, now);
@@ -206,7 +208,8 @@ mod tests {
 
     #[test]
     fn a_challenge_that_never_becomes_a_game_frees_its_slot() {
-        let (mut slots, now) = (GameSlots::default(), Instant::now());
+        let mut slots = GameSlots::default();
+        let now = Instant::now();
         let id: ChallengeId = "abcdefgh".parse().unwrap();
         slots.accept(id, SlotKind::Human, None, now);
         assert_eq!(slots.due(), Some(now + ACCEPTANCE_TIMEOUT));
@@ -242,7 +245,8 @@ mod tests {
 
     #[test]
     fn games_with_one_opponent_are_counted() {
-        let (mut slots, now) = (GameSlots::default(), Instant::now());
+        let mut slots = GameSlots::default();
+        let now = Instant::now();
         let (x, id): (UserId, ChallengeId) = ("X".parse().unwrap(), "abcdefgh".parse().unwrap());
         slots.accept(id, SlotKind::Bot, Some(x.clone()), now);
         assert_eq!(slots.games_with(&x), 1);
@@ -257,7 +261,8 @@ mod tests {
 
     #[test]
     fn correspondence_games_have_slots_of_their_own() {
-        let (mut slots, now) = (GameSlots::default(), Instant::now());
+        let mut slots = GameSlots::default();
+        let now = Instant::now();
         slots.accept("qwertzui".parse().unwrap(), SlotKind::Correspondence, None, now);
         let signals = slots.resume("ABCDEFGH".parse().unwrap(), SlotKind::Correspondence, None);
         let clocked = slots.begin(&game(""), false);

@@ -77,7 +77,8 @@ impl Capacity {
         reserved_for_humans: usize,
     ) -> Capacity {
         let limit = |games: NonZeroU32| usize::try_from(games.get()).unwrap_or(usize::MAX);
-        let (max_with_clock, max_correspondence) = (limit(max_with_clock), limit(max_correspondence));
+        let max_with_clock = limit(max_with_clock);
+        let max_correspondence = limit(max_correspondence);
         Capacity { max_with_clock, max_correspondence, reserved_for_humans, remaining: None }
     }
 

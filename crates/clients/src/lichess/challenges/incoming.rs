@@ -150,7 +150,8 @@ impl IncomingChallenges {
 
 /// Accepts a challenge, with further attempts where the network fails.
 async fn accept(http: &Http, id: ChallengeId) -> Result<(), HttpError> {
-    let (path, mut attempts) = (&format!("api/challenge/{id}/accept"), 0);
+    let path = &format!("api/challenge/{id}/accept");
+    let mut attempts = 0;
     let attempt = || {
         attempts += 1;
         let is_repeated = attempts > 1;

@@ -70,7 +70,8 @@ fn update(files: Files, config: &Config, read: Read) -> AbortOnDropHandle<()> {
         lists: HashMap::new(),
         log: LogThrottle::default(),
     };
-    let (checks, downloads) = (config.file_check_period, config.download_period);
+    let checks = config.file_check_period;
+    let downloads = config.download_period;
     AbortOnDropHandle::new(tokio::spawn(async move {
         if read == Read::Now {
             files.read().await;

@@ -98,8 +98,10 @@ const MAX_BY_ORDER: usize = 1000;
 impl PlayerLists {
     /// Creates the lists of the configuration; [`PlayerLists::reload`] reads the files.
     pub(crate) fn new(config: Config) -> PlayerLists {
-        let (allowed, blocked) = (ListFile::default(), ListFile::default());
-        let (online, by_order) = (HashSet::new(), HashSet::new());
+        let allowed = ListFile::default();
+        let blocked = ListFile::default();
+        let online = HashSet::new();
+        let by_order = HashSet::new();
         PlayerLists(Arc::new(RwLock::new(Lists { config, allowed, blocked, online, by_order })))
     }
 

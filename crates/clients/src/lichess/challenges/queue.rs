@@ -170,7 +170,8 @@ impl ChallengeQueue {
             return Some(DeclineReason::Generic);
         }
         filter.reject(challenge).or_else(|| {
-            let (max, age) = (filter.max_recent_challenges?.get(), filter.recent_challenge_age);
+            let max = filter.max_recent_challenges?.get();
+            let age = filter.recent_challenge_age;
             let recent = self.recent.count(challenger(challenge)?, age, now);
             (recent >= max).then_some(DeclineReason::Later)
         })
@@ -340,7 +341,8 @@ mod tests {
 
     #[test]
     fn one_opponent_is_played_a_limited_number_of_times() {
-        let (now, minute) = (Instant::now(), Duration::from_secs(60));
+        let now = Instant::now();
+        let minute = Duration::from_secs(60);
         let mut queue = queue("bot = { max_recent_challenges = 2, recent_challenge_age = '1h' }");
         for (number, at, verdict) in [
             (1, 0, Verdict::Accept),
@@ -358,7 +360,8 @@ mod tests {
 
     #[test]
     fn games_are_counted_and_bots_are_paused() {
-        let (now, hour) = (Instant::now(), Duration::from_secs(3600));
+        let now = Instant::now();
+        let hour = Duration::from_secs(3600);
         let mut queue = queue_with("", 4);
         queue.capacity.set_remaining(2);
         assert_eq!(queue.judge(&from(1, "a", "", 1500), HUMAN, nobody, now), Verdict::Accept);

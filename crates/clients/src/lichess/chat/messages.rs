@@ -164,7 +164,8 @@ impl GameFacts {
 
     /// Replaces the placeholders. Those in the facts themselves stay.
     fn fill(&self, text: &str) -> String {
-        let (mut out, mut rest) = (String::new(), text);
+        let mut out = String::new();
+        let mut rest = text;
         while let Some(at) = rest.find('{') {
             let (before, after) = rest.split_at(at);
             out.push_str(before);

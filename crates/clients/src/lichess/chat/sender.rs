@@ -46,9 +46,11 @@ pub(crate) struct ChatSender {
 impl ChatSender {
     /// Starts the sender's task. It ends when everything is sent and no [`ChatSender`] is left.
     pub(crate) fn start(config: Config, http: Http) -> (ChatSender, AbortOnDropHandle<()>) {
-        let ((occasions, inbox), (queue, waiting)) = (mpsc::channel(INBOX), watch::channel(Vec::new()));
+        let (occasions, inbox) = mpsc::channel(INBOX);
+        let (queue, waiting) = watch::channel(Vec::new());
         let messages = Messages::new(config);
-        let (pending, greeted) = (VecDeque::new(), VecDeque::new());
+        let pending = VecDeque::new();
+        let greeted = VecDeque::new();
         let worker = Worker { messages, http, waiting, pending, greeted };
         (ChatSender { occasions, queue }, AbortOnDropHandle::new(tokio::spawn(worker.run(inbox))))
     }

@@ -87,7 +87,8 @@ impl GameActions {
 
     pub(crate) fn spawn(&mut self, action: GameAction) {
         info!("{}", action.path());
-        let (http, id) = (self.http.clone(), self.id);
+        let http = self.http.clone();
+        let id = self.id;
         self.tasks.spawn(async move { (action, perform(&http, id, action).await) });
     }
 

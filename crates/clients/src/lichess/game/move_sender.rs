@@ -132,7 +132,8 @@ impl MoveSender<'_> {
         let left = self.left();
         let max = self.http.timeouts().reply;
         let limit = left.map_or(max, |left| (left / PART).clamp(MIN_ATTEMPT.min(max), max));
-        let (http, path) = (self.http.clone(), self.path.to_owned());
+        let http = self.http.clone();
+        let path = self.path.to_owned();
         self.attempts.spawn(async move {
             let pool = if is_first { http.requests().current() } else { http.requests().fresh() };
             let at = Instant::now();
@@ -205,7 +206,8 @@ mod tests {
 
     #[test(start_paused = true)]
     async fn the_first_attempt_waits_for_no_timer() {
-        let (base, token) = (BaseUrl::known("http://127.0.0.1:1"), "lip_hush".parse().unwrap());
+        let base = BaseUrl::known("http://127.0.0.1:1");
+        let token = "lip_hush".parse().unwrap();
         let http = Http::new(&base, &token, None, &Timeouts::default()).unwrap();
         // Between two ticks of the timers, as nearly always.
         tokio::time::advance(Duration::from_micros(500)).await;

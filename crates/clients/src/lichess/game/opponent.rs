@@ -66,7 +66,8 @@ impl Opponent {
 
     /// Reads the requests from a state. Each request is answered once.
     pub(crate) fn read_requests(&mut self, state: &GameState) -> NewRequests {
-        let (draw, takeback) = (state.draw_offers()[self.color], state.takebacks()[self.color]);
+        let draw = state.draw_offers()[self.color];
+        let takeback = state.takebacks()[self.color];
         let had_draw = mem::replace(&mut self.offers_draw, draw);
         let had_takeback = mem::replace(&mut self.requests_takeback, takeback);
         let answer = (takeback && !had_takeback).then(|| {

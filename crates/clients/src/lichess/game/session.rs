@@ -132,7 +132,8 @@ impl GameSession {
     }
 
     async fn run(mut self, mut stream: Stream<GameMessage>, mut signals: GameSignals) -> GameEnd {
-        let (state, read_at) = (self.state.clone(), self.read_at);
+        let state = self.state.clone();
+        let read_at = self.read_at;
         let mut step = self.follow(state, read_at).await;
         // The result by the account's events, and how long to wait for the stream to tell it.
         let mut finished: Option<(Instant, String)> = None;
@@ -352,7 +353,8 @@ impl GameSession {
         }
         let timeouts = self.context.http.timeouts();
         let left = self.state.left().0.map(|left| left.unwrap_or(MAX_TIME).min(MAX_TIME));
-        let (left, is_our_turn) = (ByColor(left), self.is_our_turn());
+        let left = ByColor(left);
+        let is_our_turn = self.is_our_turn();
         // No clock runs before both have moved.
         let has_begun = self.tracker.plies() >= 2;
         let news = match &self.state.expiration {

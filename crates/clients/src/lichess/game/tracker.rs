@@ -108,7 +108,8 @@ impl MoveTracker {
         for text in state.played() {
             game.play(&text?)?;
         }
-        let (before, now) = (self.game.moves(), game.moves());
+        let before = self.game.moves();
+        let now = game.moves();
         let common = before.iter().zip(now).take_while(|(before, now)| before == now).count();
         let moves = now.get(common..).unwrap_or_default().to_vec();
         let change = Change { taken_back: before.len() - common, moves };
@@ -216,7 +217,8 @@ mod tests {
                 (0_usize..4, prop::collection::vec((0_usize..64, any::<bool>()), 0..4), 0_u8..8), 1..16),
         ) {
             let full = full("standard", CASTLING);
-            let (mut tracker, mut line) = (MoveTracker::new(&full).unwrap(), Vec::new());
+            let mut tracker = MoveTracker::new(&full).unwrap();
+            let mut line = Vec::new();
             for (cut, numbers, oddity) in changes {
                 // Most states only add moves.
                 change_line(&mut line, if oddity < 2 { cut } else { 0 }, &numbers);

@@ -115,7 +115,8 @@ impl Config {
         let base = Config { overrides: BTreeMap::new(), ..self.clone() };
         let with = |change: &Override| {
             let Override { clocks, variants, modes, challenge_days, .. } = change.clone();
-            let (base, change) = (base.clone(), change.clone());
+            let base = base.clone();
+            let change = change.clone();
             Config {
                 clocks: clocks.unwrap_or(base.clocks),
                 variants: variants.unwrap_or(base.variants),
@@ -162,9 +163,10 @@ fn clocks<'de, D: Deserializer<'de>>(table: D) -> Result<Vec<(Clock, u32)>, D::E
 
 /// Returns whether Lichess has such clocks for bots.
 pub fn is_offered(clock: Clock) -> bool {
-    let (initial, increment) = (clock.initial.as_secs(), clock.increment.as_secs());
+    let initial = clock.initial.as_secs();
+    let increment = clock.increment.as_secs();
     let is_whole = clock.initial.subsec_nanos() == 0 && clock.increment.subsec_nanos() == 0;
-    let is_known = matches!(initial, 15 | 30 | 45 | 90) || (initial % 60 == 0 && initial <= 10_800);
+    let is_known = matches!(initial, 15 | 30 | 45 | 90) || (initial.is_multiple_of(60) && initial <= 10_800);
     is_whole && is_known && increment <= 60 && Speed::of(clock) != Speed::UltraBullet
 }
 

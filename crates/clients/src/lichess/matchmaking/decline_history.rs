@@ -246,7 +246,9 @@ mod tests {
 
     #[test]
     fn the_delay_doubles_with_each_decline() {
-        let (bob, mut history, mut now) = (id("bob"), DeclineHistory::default(), NOW);
+        let bob = id("bob");
+        let mut history = DeclineHistory::default();
+        let mut now = NOW;
         for hours in [1, 2, 4, 8, 16] {
             history.declined(&bob, &DeclineReason::Later, &blitz(), HOUR, now);
             now += hours * HOUR;

@@ -355,7 +355,8 @@ impl OutgoingChallenges {
     }
 
     fn take_save(&mut self) -> Option<impl FnOnce() -> io::Result<()> + use<>> {
-        let (path, history) = (self.file.clone()?, self.matchmaker.take_unsaved()?);
+        let path = self.file.clone()?;
+        let history = self.matchmaker.take_unsaved()?;
         Some(move || history.save(&path))
     }
 

@@ -37,7 +37,8 @@ pub(super) fn choose(
                 let suits = |user: &&User| variation.suits(me, user, &perf(&game)) && may_play(user, &game);
                 let candidates: Vec<_> = online.iter().filter(suits).collect();
                 if let Some(opponent) = pick(random, &candidates, variation.rating_preference, &perf(&game)) {
-                    let (rated, variant) = (game.mode == Mode::Rated, game.variant);
+                    let rated = game.mode == Mode::Rated;
+                    let variant = game.variant;
                     let challenge = NewChallenge { rated, variant, ..NewChallenge::new(time) };
                     return Some(Proposal { opponent: opponent.id.clone(), challenge });
                 }
@@ -94,7 +95,8 @@ fn pick<'u>(
 ) -> Option<&'u User> {
     let one = random.choice(candidates.iter().copied())?;
     let other = random.choice(candidates.iter().copied())?;
-    let (first, second) = (one.rating(perf), other.rating(perf));
+    let first = one.rating(perf);
+    let second = other.rating(perf);
     let is_other = match preference {
         RatingPreference::None => false,
         RatingPreference::High => second > first,
@@ -127,7 +129,8 @@ pub(super) mod tests {
     #[test]
     fn games_are_drawn_by_weight() {
         let config: Config = toml::from_str("clocks = { '180+2' = 9, '60+1' = 1, '300' = 0 }").unwrap();
-        let (mut random, mut fast) = (fastrand::Rng::with_seed(7), 0);
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut fast = 0;
         for _ in 0..1000 {
             let mut games = clock_games(&config);
             assert_eq!(games.len(), 2);
@@ -140,7 +143,8 @@ pub(super) mod tests {
     /// The proposals of many choices, as time and variant, with how often each came.
     fn proposals(config: &str, online: &[User], room: bool) -> BTreeMap<String, u32> {
         let config: Config = toml::from_str(config).unwrap();
-        let (variations, mut random) = (config.variations(), fastrand::Rng::with_seed(7));
+        let variations = config.variations();
+        let mut random = fastrand::Rng::with_seed(7);
         let mut seen = BTreeMap::new();
         for _ in 0..400 {
             let proposal = choose(&variations, &mut random, &user("me", 1500), online, |_, _| true, room);

@@ -32,7 +32,8 @@ mod tests {
     #[test(start_paused = true)]
     async fn it_goes_as_timers_do() {
         let clock = SteadyClock::start();
-        let (start, hour) = (clock.now(), Duration::from_secs(3600));
+        let start = clock.now();
+        let hour = Duration::from_secs(3600);
         tokio::time::advance(hour).await;
         assert_eq!(clock.now(), start + hour);
     }

@@ -86,7 +86,8 @@ impl PgnFiles {
     }
 
     fn file_name(&self, record: &GameRecord) -> String {
-        let (white, black) = (safe(&record.name(Color::White)), safe(&record.name(Color::Black)));
+        let white = safe(&record.name(Color::White));
+        let black = safe(&record.name(Color::Black));
         match self.grouping {
             PgnGrouping::Game => format!("{white}_vs_{black}_{}.pgn", record.id()),
             // The prefix keeps it apart from names that some systems reserve.
@@ -231,14 +232,16 @@ impl WriteQueue {
     async fn close(mut self) {
         self.retry().await;
         if !self.unwritten.is_empty() {
-            let (games, directory) = (self.unwritten.len(), self.files.directory.display());
+            let games = self.unwritten.len();
+            let directory = self.files.directory.display();
             error!("games lost, as {directory} could not be written to: {games}");
         }
     }
 
     /// Works on a thread that may block. Gives the record back, unless that panicked.
     async fn write(&self, mut record: GameRecord, task: Task) -> (Option<GameRecord>, io::Result<()>) {
-        let (id, files) = (record.id(), self.files.clone());
+        let id = record.id();
+        let files = self.files.clone();
         let work = move || {
             let path = match task {
                 Task::Write => files.write(&mut record),
@@ -367,7 +370,8 @@ mod tests {
         fs::write(&directory, "").unwrap();
         let files = files(directory.clone(), PgnGrouping::All);
         let game = |moves| GameRecord::new(full("Bob", moves), Color::White);
-        let (first, second) = (game("e2e4"), game("d2d4"));
+        let first = game("e2e4");
+        let second = game("d2d4");
         let mut queue = WriteQueue { files, unwritten: VecDeque::new() };
         for task in [Task::Suspend, Task::Write] {
             queue.take(first.clone(), task).await;

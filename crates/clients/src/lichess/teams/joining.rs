@@ -126,8 +126,10 @@ mod tests {
         let nowhere = BaseUrl::try_from("http://127.0.0.1:1".to_owned()).unwrap();
         let token = "lip_hush".parse().unwrap();
         let http = Http::new(&nowhere, &token, None, &Timeouts::default()).unwrap();
-        let (team, tournament) = ("id = 'the-bots'", "id = 'abcdefgh'");
-        let (team, tournament) = (toml::from_str(team).unwrap(), toml::from_str(tournament).unwrap());
+        let team = "id = 'the-bots'";
+        let tournament = "id = 'abcdefgh'";
+        let team = toml::from_str(team).unwrap();
+        let tournament = toml::from_str(tournament).unwrap();
         let mut teams = Teams::new(http, Schedule::new(&[team], &[tournament], Instant::now()));
         teams.update(|_| true);
         teams.update(|_| true);

@@ -35,7 +35,8 @@ impl Account<'_> {
         if compat.is_some_and(|compat| !compat.bot) {
             return self.incoming.decline(&challenge, DeclineReason::Generic, &mut self.background);
         }
-        let (running, games_with) = (self.running(), games_with(&self.slots, &self.suspended));
+        let running = self.running();
+        let games_with = games_with(&self.slots, &self.suspended);
         if self.incoming.receive(&challenge, running, games_with, &mut self.background) {
             self.accept(challenge);
         }
@@ -44,7 +45,8 @@ impl Account<'_> {
     /// Accepts the challenges that have waited, as far as there are slots.
     pub(super) fn accept_waiting(&mut self, now: Instant) {
         loop {
-            let (running, games_with) = (self.running(), games_with(&self.slots, &self.suspended));
+            let running = self.running();
+            let games_with = games_with(&self.slots, &self.suspended);
             let Some(challenge) = self.incoming.queue.next(running, games_with, now) else { break };
             self.accept(challenge);
         }
