@@ -1,8 +1,16 @@
 //! Values by key, of which a bounded number is kept: rations of addresses, callers of an API.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
-use zeitnot_net::Ration;
+use zeitnot_net::{Rate, Ration};
+
+use crate::places::Origin;
+
+/// Addresses whose rations are kept.
+const MAX_COUNTED: usize = 4096;
 
 /// Value of a key that need not be kept for ever.
 pub(crate) trait Idle {
@@ -48,12 +56,34 @@ impl<K: Ord, V: Idle> Keyed<K, V> {
     }
 }
 
+/// Rations of addresses.
+#[derive(Debug)]
+pub(crate) struct Rations {
+    rate: Rate,
+    by_origin: Mutex<Keyed<Origin, Ration>>,
+}
+
+impl Rations {
+    pub(crate) fn new(rate: Rate) -> Rations {
+        Rations { rate, by_origin: Mutex::new(Keyed::new(MAX_COUNTED)) }
+    }
+
+    /// Takes one from the ration of an address, if there is one left.
+    pub(crate) fn take(&self, from: Origin) -> bool {
+        self.look_at(from, Ration::take)
+    }
+
+    pub(crate) fn look_at<T>(&self, from: Origin, look: impl FnOnce(&mut Ration) -> T) -> T {
+        let mut rations = self.by_origin.lock().unwrap_or_else(PoisonError::into_inner);
+        look(rations.get(from, |_| Ration::new(self.rate)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use tokio::time::advance;
-    use zeitnot_net::Rate;
 
     use super::*;
 

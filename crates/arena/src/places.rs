@@ -149,6 +149,11 @@ impl Places {
         Places(Arc::new(Mutex::new(state)))
     }
 
+    /// Creates places for connections all of which are spectators.
+    pub(crate) fn for_spectators(max: usize) -> Places {
+        Places::new(PlaceLimits { players: 0, spectators: max, per_address: 0 })
+    }
+
     /// Lets a connection in, among the newcomers.
     pub(crate) fn enter(&self, address: IpAddr) -> Place {
         let (from, evicted) = (Origin::from(address), CancellationToken::new());

@@ -4,12 +4,17 @@ use std::{io, net::SocketAddr, time::Duration};
 
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
+    select,
     time::{sleep, sleep_until},
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_net::{LogThrottle, Rate, Ration};
 
-use crate::{error::ArenaError, keyed::Keyed, places::Origin};
+use crate::{
+    error::ArenaError,
+    keyed::Rations,
+    places::{Place, Places},
+};
 
 /// Pause after a failed accept, most likely for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -20,8 +25,6 @@ const CONNECTIONS: Rate = Rate { burst: 256, interval: Duration::from_millis(10)
 const PACE: Rate = Rate { burst: 8, interval: Duration::from_micros(125) };
 /// Connections that wait to be accepted; beyond that the system makes the others try again after a second.
 const BACKLOG: u32 = 1024;
-/// Addresses whose connections are counted.
-const MAX_COUNTED: usize = 4096;
 
 #[derive(Debug)]
 pub(crate) struct Port {
@@ -29,8 +32,7 @@ pub(crate) struct Port {
     pub(crate) address: SocketAddr,
     listener: TcpListener,
     pace: Ration,
-    rate: Rate,
-    origins: Keyed<Origin, Ration>,
+    rations: Rations,
     log: LogThrottle,
 }
 
@@ -42,29 +44,44 @@ impl Port {
     }
 
     fn new(listener: TcpListener, rate: Rate) -> io::Result<Port> {
-        let (address, pace) = (listener.local_addr()?, Ration::new(PACE));
         Ok(Port {
-            address,
+            address: listener.local_addr()?,
             listener,
-            pace,
-            rate,
-            origins: Keyed::new(MAX_COUNTED),
+            pace: Ration::new(PACE),
+            rations: Rations::new(rate),
             log: LogThrottle::default(),
         })
     }
 
-    /// Frees the port from its runtime, so that another can take it.
-    pub(crate) fn into_std(self) -> io::Result<std::net::TcpListener> {
-        self.listener.into_std()
+    /// Moves it into the present runtime. From now on, an address may make connections at this rate.
+    pub(crate) fn take_over(self, rate: Rate) -> io::Result<Port> {
+        Port::new(TcpListener::from_std(self.listener.into_std()?)?, rate)
     }
 
-    /// Takes a listener into the present runtime. An address may make connections at this rate.
-    pub(crate) fn from_std(listener: std::net::TcpListener, rate: Rate) -> io::Result<Port> {
-        Port::new(TcpListener::from_std(listener)?, rate)
+    /// Takes connections until `stop`, each of which is served by a task of its own as long as it keeps its place.
+    pub(crate) async fn serve<F: Future<Output = ()> + Send + 'static>(
+        mut self,
+        places: &Places,
+        tasks: &TaskTracker,
+        stop: &CancellationToken,
+        serve: impl Fn(TcpStream, SocketAddr, Place) -> F,
+    ) {
+        while let Some((stream, from)) = self.next(stop).await {
+            let place = places.enter(from.ip());
+            let evicted = place.evicted.clone();
+            let serving = serve(stream, from, place);
+            tasks.spawn(async move {
+                select! {
+                    () = serving => {}
+                    // No last words: there may be thousands of them.
+                    () = evicted.cancelled() => tracing::debug!(%from, "its place went to another connection"),
+                }
+            });
+        }
     }
 
     /// Accepts the next connection; `None` at `stop`.
-    pub(crate) async fn next(&mut self, stop: &CancellationToken) -> Option<(TcpStream, SocketAddr)> {
+    async fn next(&mut self, stop: &CancellationToken) -> Option<(TcpStream, SocketAddr)> {
         loop {
             if let Some(due) = self.pace.due() {
                 stop.run_until_cancelled(sleep_until(due)).await?;
@@ -96,7 +113,7 @@ impl Port {
     /// Counts a connection, and returns whether its address may make one now.
     fn admits(&mut self, from: SocketAddr) -> bool {
         self.pace.spend();
-        let is_admitted = self.origins.get(from.ip().into(), |_| Ration::new(self.rate)).take();
+        let is_admitted = self.rations.take(from.ip().into());
         if !is_admitted {
             self.log.info("connections beyond an address's ration", || {
                 format!("{from} is disconnected: too many connections from its address to {}", self.address)
@@ -197,10 +214,8 @@ mod tests {
 
     #[test]
     async fn a_connection_too_many_is_reset_without_a_word() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
         let once = Rate { burst: 1, interval: Duration::from_secs(3600) };
-        let (mut port, stop) = (Port::from_std(listener, once).unwrap(), CancellationToken::new());
+        let (mut port, stop) = (port().take_over(once).unwrap(), CancellationToken::new());
         let first = TcpStream::connect(port.address).await.unwrap();
         let mut second = TcpStream::connect(port.address).await.unwrap();
         assert_eq!(port.next(&stop).await.unwrap().1, first.local_addr().unwrap());

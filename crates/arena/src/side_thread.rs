@@ -34,6 +34,18 @@ impl SideThread {
         Ok(SideThread { runtime, ended })
     }
 
+    /// Runs tasks on such a thread until `main` ends. If it fails, the log says that `what` is not served.
+    pub(crate) async fn run(name: &str, what: &str, main: impl Future<Output = ()> + Send + 'static) {
+        match SideThread::start(name, main).await {
+            Ok(thread) => {
+                if !thread.join().await {
+                    tracing::error!("cannot serve {what}: its thread has failed; please report it");
+                }
+            }
+            Err(error) => tracing::error!("cannot serve {what}: {error}"),
+        }
+    }
+
     /// Waits for the end of `main`; returns whether it ended without a panic.
     pub(crate) async fn join(self) -> bool {
         self.ended.await.is_ok()

@@ -1,6 +1,6 @@
 //! Port for what watches over the program: metrics for Prometheus, and whether the program lives and is ready.
 
-use std::{convert::Infallible, fmt, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -19,6 +19,7 @@ use crate::{
     error::ArenaError,
     hosts::{Hosts, PublicUrl},
     http,
+    places::{Places, Pool},
     port::Port,
     side_thread::SideThread,
 };
@@ -75,44 +76,32 @@ impl StatusServer {
     pub async fn run(self, status: impl Status, stop: CancellationToken) {
         let stop = stop.child_token();
         let _guard = stop.clone().drop_guard();
-        let failed = |error: &dyn fmt::Display| tracing::error!("cannot serve the metrics: {error}");
-        let listener = match self.port.into_std() {
-            Ok(listener) => listener,
-            Err(error) => return failed(&error),
-        };
-        let main = async move {
-            match Port::from_std(listener, CONNECTIONS) {
+        let serving = async move {
+            match self.port.take_over(CONNECTIONS) {
                 Ok(port) => serve(port, self.hosts, Arc::new(status), stop).await,
                 Err(error) => tracing::error!("cannot serve the metrics: {error}"),
             }
         };
-        let thread = match SideThread::start("metrics", main).await {
-            Ok(thread) => thread,
-            Err(error) => return failed(&error),
-        };
-        if !thread.join().await {
-            failed(&"its thread has failed; please report it");
-        }
+        SideThread::run("metrics", "the metrics", serving).await;
     }
 }
 
-async fn serve(mut port: Port, hosts: Hosts, status: Arc<impl Status>, stop: CancellationToken) {
+async fn serve(port: Port, hosts: Hosts, status: Arc<impl Status>, stop: CancellationToken) {
     let connections = TaskTracker::new();
-    let accept = async {
-        while let Some((stream, _)) = port.next(&stop).await {
-            if connections.len() >= MAX_CONNECTIONS {
-                continue;
-            }
-            let (hosts, status, stop) = (hosts.clone(), status.clone(), stop.clone());
-            connections.spawn(async move {
-                let answer = |request| {
-                    let answer = answer(&request, &hosts, &*status);
-                    async { Ok::<_, Infallible>(answer) }
-                };
-                http::serve(stream, answer, IDLE, &stop).await;
-            });
+    let places = Places::for_spectators(MAX_CONNECTIONS);
+    let accept = port.serve(&places, &connections, &stop, |stream, _, place| {
+        let (hosts, status, stop) = (hosts.clone(), status.clone(), stop.clone());
+        // Nobody is refused: the oldest of the address with most connections makes room.
+        let _ = place.move_to(Pool::Spectators);
+        async move {
+            let answer = |request| {
+                let answer = answer(&request, &hosts, &*status);
+                async { Ok::<_, Infallible>(answer) }
+            };
+            http::serve(stream, answer, IDLE, &stop).await;
+            drop(place);
         }
-    };
+    });
     let upkeep = stop.run_until_cancelled(async {
         let mut ticks = interval(UPKEEP);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::http::{HeaderMap, Uri};
-use tokio::{net::TcpStream, select};
+use tokio::net::TcpStream;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_net::{self as net, LineWriter, LogThrottle, NetError};
 
@@ -93,11 +93,9 @@ impl ContestFront {
         ContestFront { registry, places, hosts, log, log_over, connections, closing }
     }
 
-    pub(crate) async fn listen(self, mut listener: Listener, stop: CancellationToken) {
-        while let Some((stream, from)) = listener.port.next(&stop).await {
-            let place = self.places.enter(from.ip());
-            self.connections.spawn(self.clone().serve(stream, from, listener.transport, place));
-        }
+    pub(crate) async fn listen(self, listener: Listener, stop: CancellationToken) {
+        let serve = |stream, from, place| self.clone().serve(stream, from, listener.transport, place);
+        listener.port.serve(&self.places, &self.connections, &stop, serve).await;
     }
 
     /// Logs the end of a connection that we close.
@@ -115,23 +113,20 @@ impl ContestFront {
     }
 
     async fn serve(self, stream: TcpStream, from: SocketAddr, transport: Transport, place: Place) {
-        let connection = async {
-            match self.closing.run_until_cancelled(transport.take(stream, &self.hosts)).await {
-                Some(Ok((reader, writer))) => connection::serve(&self, from, &place, reader, writer).await,
-                Some(Err(NetError::NotWebSocket)) => self.log.info("clients that do not speak WebSocket", || {
-                    format!("{from} does not speak WebSocket, but came to the port for it: lines go to the TCP port")
-                }),
-                Some(Err(NetError::Http(status))) => self.log.info("WebSocket handshakes that are refused", || {
+        match self.closing.run_until_cancelled(transport.take(stream, &self.hosts)).await {
+            Some(Ok((reader, writer))) => connection::serve(&self, from, &place, reader, writer).await,
+            Some(Err(NetError::NotWebSocket)) => self.log.info("clients that do not speak WebSocket", || {
+                format!(
+                    "{from} does not speak WebSocket, but came to the port for it: lines go to the TCP port"
+                )
+            }),
+            Some(Err(NetError::Http(status))) => {
+                self.log.info("WebSocket handshakes that are refused", || {
                     format!("{from} is refused ({status}): a page of another site, or several Host headers")
-                }),
-                Some(Err(error)) => tracing::debug!(%from, %error, "no connection"),
-                None => {}
+                });
             }
-        };
-        select! {
-            () = connection => {}
-            // No last words: there may be thousands of them.
-            () = place.evicted.cancelled() => tracing::debug!(%from, "its place went to another connection"),
+            Some(Err(error)) => tracing::debug!(%from, %error, "no connection"),
+            None => {}
         }
     }
 }

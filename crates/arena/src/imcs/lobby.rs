@@ -7,7 +7,7 @@ use time::{OffsetDateTime, macros::format_description};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use zeitnot_net::{Rate, Ration};
+use zeitnot_net::Rate;
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer, Times, VERSION, letter};
 
@@ -21,7 +21,7 @@ use crate::{
     database::Database,
     guesses::{Guesses, WrongSecret},
     jobs::{Jobs, WeakHandle},
-    keyed::Keyed,
+    keyed::Rations,
     live::Feed,
     places::Origin,
     secret::is_same,
@@ -32,9 +32,7 @@ use crate::{
 const ADMIN: &str = "admin";
 const TOP: usize = 10;
 /// New users of one address.
-const REGISTRATIONS: Rate = Rate { burst: 100, interval: Duration::from_secs(10) };
-/// Addresses whose registrations are counted.
-pub(super) const MAX_COUNTED: usize = 1000;
+pub(super) const REGISTRATIONS: Rate = Rate { burst: 100, interval: Duration::from_secs(10) };
 /// Players who may come back to one game at the same time.
 const RETURNS: usize = 2;
 
@@ -104,7 +102,7 @@ pub(super) struct Lobby {
     pub(super) running: BTreeMap<u64, Running>,
     /// Number of the latest offer.
     pub(super) last: u64,
-    pub(super) registrations: Keyed<Origin, Ration>,
+    pub(super) registrations: Rations,
     /// Wrong passwords of an address for a user.
     pub(super) guesses: Guesses<(Origin, String)>,
     pub(super) records: Vec<String>,
@@ -180,7 +178,7 @@ impl Lobby {
     }
 
     fn register(&mut self, name: String, from: Origin, password: &str) -> Response {
-        if !self.registrations.get(from, |_| Ration::new(REGISTRATIONS)).take() {
+        if !self.registrations.take(from) {
             return Response::reply(499, "internal error: too many new users from your address");
         }
         match self.users.register(&name, password) {

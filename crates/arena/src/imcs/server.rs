@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use time::OffsetDateTime;
-use tokio::{select, task::spawn_blocking};
+use tokio::task::spawn_blocking;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_net as net;
 
@@ -11,7 +11,7 @@ use super::{
     config::Config,
     connection::Connection,
     guest::Guest,
-    lobby::{Lobby, MAX_COUNTED},
+    lobby::{Lobby, REGISTRATIONS},
     users::Users,
 };
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
     error::ArenaError,
     guesses::Guesses,
     jobs,
-    keyed::Keyed,
+    keyed::Rations,
     live::Feed,
     places::{PlaceLimits, Places},
     port::Port,
@@ -67,7 +67,7 @@ impl Imcs {
             offers: BTreeMap::new(),
             running: BTreeMap::new(),
             last: 0,
-            registrations: Keyed::new(MAX_COUNTED),
+            registrations: Rations::new(REGISTRATIONS),
             guesses: Guesses::default(),
             records: Vec::new(),
             live: self.live,
@@ -75,24 +75,17 @@ impl Imcs {
         };
         let actor = tokio::spawn(actor.run(jobs, store));
 
-        let (places, mut port) = (Places::new(self.limits), self.port);
-        while let Some((stream, from)) = port.next(&stop).await {
-            let place = places.enter(from.ip());
-            match net::over_telnet(stream) {
-                Ok(halves) => {
-                    let evicted = place.evicted.clone();
-                    let guest = Guest::new(Connection::new(halves, place), lobby.clone(), stop.clone());
-                    tracker.spawn(async move {
-                        select! {
-                            () = guest.serve() => {}
-                            () = evicted.cancelled() => {}
-                        }
-                    });
+        let serve = |stream, _, place| {
+            let (lobby, stop) = (lobby.clone(), stop.clone());
+            async move {
+                match net::over_telnet(stream) {
+                    Ok(halves) => Guest::new(Connection::new(halves, place), lobby, stop).serve().await,
+                    Err(error) => tracing::debug!(%error, "no connection"),
                 }
-                Err(error) => tracing::debug!(%error, "no connection"),
             }
-        }
-        drop((port, lobby));
+        };
+        self.port.serve(&Places::new(self.limits), &tracker, &stop, serve).await;
+        drop(lobby);
         tracker.close();
         tracker.wait().await;
         // Each of them ends with the one before it.

@@ -1,20 +1,17 @@
 //! Analysis of a position: one at a time, bounded in time, rationed by address; addresses take turns.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
-use zeitnot_net::{Rate, Ration};
+use zeitnot_net::Rate;
 use zeitnot_referee::Board;
 use zeitnot_rules::{GameError, GameKind, UnknownGame};
 
 use super::{board::TableBoard, level::Strength, search::Searches, turns::Turns, view};
-use crate::{keyed::Keyed, live::view::Thought, places::Origin, schema};
+use crate::{keyed::Rations, live::view::Thought, places::Origin, schema};
 
 /// Limits of an analysis.
 const STRENGTH: Strength =
@@ -27,8 +24,6 @@ const WAIT: Duration = Duration::from_secs(5);
 const MAX_MOVES: usize = 600;
 /// Longest position in bytes.
 const MAX_FEN: usize = 200;
-/// Addresses that are counted.
-const MAX_COUNTED: usize = 4096;
 
 /// Position to analyse: that after the moves.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -83,12 +78,12 @@ pub(crate) enum NoAnalysis {
 pub(crate) struct Analyst {
     searches: Searches,
     turns: Turns,
-    requests: Mutex<Keyed<Origin, Ration>>,
+    requests: Rations,
 }
 
 impl Analyst {
     pub(crate) fn new(searches: Searches) -> Analyst {
-        Analyst { searches, turns: Turns::default(), requests: Mutex::new(Keyed::new(MAX_COUNTED)) }
+        Analyst { searches, turns: Turns::default(), requests: Rations::new(REQUESTS) }
     }
 
     pub(crate) async fn analyse(
@@ -96,11 +91,7 @@ impl Analyst {
         request: AnalysisRequest,
         from: Origin,
     ) -> Result<Analysis, NoAnalysis> {
-        let is_admitted = {
-            let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-            requests.get(from, |_| Ration::new(REQUESTS)).take()
-        };
-        if !is_admitted {
+        if !self.requests.take(from) {
             return Err(NoAnalysis::TooFast);
         }
         let (kind, board) = request.position()?;

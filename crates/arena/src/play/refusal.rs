@@ -9,8 +9,6 @@ use super::{action::BadMessage, request::BadTable};
 pub(crate) enum BadAction {
     #[error(transparent)]
     Message(#[from] BadMessage),
-    #[error("a message is {0} bytes long at most")]
-    Long(usize),
     #[error("there is no table with this link, or it is closed: make a new one")]
     NoTable,
     #[error("the game is over")]

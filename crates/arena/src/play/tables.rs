@@ -8,7 +8,7 @@ use std::{
 
 use tokio::{select, sync::watch, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot_net::{Rate, Ration};
+use zeitnot_net::Rate;
 use zeitnot_rules::{ByColor, Color};
 
 use super::{
@@ -22,7 +22,7 @@ use super::{
 use crate::{
     database::Database,
     jobs::{self, Handle, Jobs, WeakHandle},
-    keyed::Keyed,
+    keyed::Rations,
     live::Feed,
     places::Origin,
     secret::Secret,
@@ -36,8 +36,6 @@ const MAX_TABLES: usize = 256;
 const MAX_PER_ADDRESS: usize = 128;
 /// Tables that an address may ask for.
 const REQUESTS: Rate = Rate { burst: 60, interval: Duration::from_secs(1) };
-/// Addresses whose requests are counted.
-const MAX_COUNTED: usize = 4096;
 
 pub(crate) struct Tables {
     handle: WeakHandle<Tables>,
@@ -48,7 +46,7 @@ pub(crate) struct Tables {
     tables: BTreeMap<GameTag, Table>,
     /// A map by keyed hashes: how long a look-up takes tells nothing about the tokens.
     seats: HashMap<Secret, SeatRef>,
-    requests: Keyed<Origin, Ration>,
+    requests: Rations,
     tracker: TaskTracker,
 }
 
@@ -76,7 +74,7 @@ impl Tables {
             database: None,
             tables: BTreeMap::new(),
             seats: HashMap::new(),
-            requests: Keyed::new(MAX_COUNTED),
+            requests: Rations::new(REQUESTS),
             tracker: TaskTracker::new(),
         };
         (handle, TablesActor { tables, jobs })
@@ -84,7 +82,7 @@ impl Tables {
 
     /// Makes a table.
     pub(crate) fn create(&mut self, request: TableRequest, from: Origin) -> Result<CreatedTable, NoTable> {
-        if !self.requests.get(from, |_| Ration::new(REQUESTS)).take() {
+        if !self.requests.take(from) {
             return Err(NoTable::TooFast);
         }
         let setup = request.check()?;

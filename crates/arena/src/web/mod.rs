@@ -30,6 +30,7 @@ mod server;
 mod socket;
 mod state;
 mod tables;
+mod talk;
 mod tournaments;
 
 pub use config::Config;

@@ -1,36 +1,30 @@
 //! Requests of visitors: their addresses, and the ration of each.
 
-use std::{
-    net::IpAddr,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use tokio::time::{Instant, sleep_until};
-use zeitnot_net::{Rate, Ration};
+use zeitnot_net::Rate;
 
 use super::answer::ApiError;
-use crate::{keyed::Keyed, places::Origin};
+use crate::{keyed::Rations, places::Origin};
 
 /// Requests of one address: a class behind one router opens the page at once.
 const REQUESTS: Rate = Rate { burst: 400, interval: Duration::from_millis(5) };
 /// Time for which a request beyond them may wait. One that would have to wait longer is refused after it.
 const MAX_WAIT: Duration = Duration::from_secs(2);
-/// Addresses whose requests are counted.
-const MAX_COUNTED: usize = 4096;
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// Rations of all addresses.
 #[derive(Clone, Debug)]
-pub(super) struct Requests(Arc<Mutex<Keyed<Origin, Ration>>>);
+pub(super) struct Requests(Arc<Rations>);
 
 impl Default for Requests {
     fn default() -> Requests {
-        Requests(Arc::new(Mutex::new(Keyed::new(MAX_COUNTED))))
+        Requests(Arc::new(Rations::new(REQUESTS)))
     }
 }
 
@@ -45,13 +39,11 @@ impl Requests {
     /// Takes a request from the ration of an address.
     pub(super) fn admit(&self, from: Origin) -> Admitted {
         let now = Instant::now();
-        let mut requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let ration = requests.get(from, |_| Ration::new(REQUESTS));
         let latest = now + MAX_WAIT;
-        match ration.due() {
+        self.0.look_at(from, |ration| match ration.due() {
             Some(due) if due > latest => Admitted { due: latest, is_refused: true },
             _ => Admitted { due: ration.spend().unwrap_or(now), is_refused: false },
-        }
+        })
     }
 }
 

@@ -1,13 +1,13 @@
 //! The server: its port, its thread, and its connections, bounded in number and rate for each address.
 
-use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body, http::Request, response::Response};
 use hyper::body::Incoming;
 use tokio::{
     join,
     net::TcpStream,
-    runtime, select,
+    runtime,
     sync::{mpsc, watch},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -32,7 +32,7 @@ use crate::{
     http,
     jobs::{self, Handle, Jobs},
     live::{Event, Feed, Hub},
-    places::{Place, PlaceLimits, Places, Pool},
+    places::{Place, Places, Pool},
     play::{Analyst, Searches, Tables, TablesActor},
     port::Port,
     secret::Secret,
@@ -139,13 +139,7 @@ impl Web {
         // The thread ends with this future, whatever ends it.
         let stop = stop.child_token();
         let _guard = stop.clone().drop_guard();
-        let thread = match SideThread::start("web", self.serve(other, stop)).await {
-            Ok(thread) => thread,
-            Err(error) => return tracing::error!("cannot serve the page: {error}"),
-        };
-        if !thread.join().await {
-            tracing::error!("the web server has failed; please report it");
-        }
+        SideThread::run("web", "the page", self.serve(other, stop)).await;
     }
 
     /// Serves until `stop`, in the present runtime.
@@ -172,13 +166,11 @@ impl Web {
             seats,
             stop: stop.clone(),
         };
-        let max = max_connections(self.config.max_connections);
-        let limits = PlaceLimits { players: max, spectators: max, per_address: max };
         let server = Server {
             router: router(state, hosts),
             behind_proxy: self.config.behind_proxy,
             requests: Requests::default(),
-            places: Places::new(limits),
+            places: Places::for_spectators(max_connections(self.config.max_connections)),
             stop: stop.clone(),
         };
         let hub = Hub::new(self.spectators).run(self.events, jobs, stop.clone());
@@ -231,28 +223,23 @@ impl Server {
     /// Takes connections until the stop, and waits for their ends.
     async fn run(self, port: Port, tasks: TaskTracker) {
         let rate = if self.behind_proxy { PROXY_CONNECTIONS } else { CONNECTIONS };
-        let mut port = match port.into_std().and_then(|port| Port::from_std(port, rate)) {
+        let port = match port.take_over(rate) {
             Ok(port) => port,
             Err(error) => return tracing::error!("cannot serve the page: {error}"),
         };
-        while let Some((stream, from)) = port.next(&self.stop).await {
-            tasks.spawn(self.clone().serve(stream, from));
-        }
-        drop((port, self));
+        let serve = |stream, _, place: Place| {
+            // Nobody is refused: the oldest of the address with most connections makes room.
+            let _ = place.move_to(Pool::Spectators);
+            self.clone().serve(stream, Arc::new(place))
+        };
+        port.serve(&self.places, &tasks, &self.stop, serve).await;
         tasks.close();
         tasks.wait().await;
     }
 
-    async fn serve(self, stream: TcpStream, from: SocketAddr) {
-        let place = Arc::new(self.places.enter(from.ip()));
-        // Nobody is refused: the oldest of the address with most connections makes room.
-        let _ = place.move_to(Pool::Spectators);
-        let evicted = place.evicted.clone();
+    async fn serve(self, stream: TcpStream, place: Arc<Place>) {
         let answer = |request| self.answer(request, place.clone());
-        select! {
-            () = http::serve(stream, answer, IDLE, &self.stop) => {}
-            () = evicted.cancelled() => tracing::debug!(%from, "its place went to another connection"),
-        }
+        http::serve(stream, answer, IDLE, &self.stop).await;
     }
 
     fn answer(
