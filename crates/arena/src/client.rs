@@ -1,24 +1,21 @@
-//! Connection of a player or a watcher as the arena sees it: bounded queues of messages, and a way to hang up.
+//! Connection of a player or a watcher as the arena sees it: a bounded queue of messages, and a way to hang up.
 //!
-//! The arena never waits for a client. What others cause (chat, news, clock updates) is dropped for one that does not
-//! read, so only what it asked for itself and the moves of its game can fill its queue; then it is disconnected.
+//! The arena never waits for a client. One that does not read skips what others cause (chat, news, clock updates), so only
+//! what it asked for itself and the moves of its game can fill its queue; then it is disconnected.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    mem::{Discriminant, discriminant},
+    sync::{Arc, OnceLock},
+};
 
-use tokio::{select, sync::mpsc};
+use tokio::select;
 use tokio_util::sync::CancellationToken;
 
-use crate::message::Notice;
-
-/// Messages that may wait for one client. A game sends a handful for a move.
-const QUEUE: usize = 256;
-/// Lines of chat that may wait for one client.
-const CHAT_QUEUE: usize = 16;
+use crate::{message::Notice, outbox};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
-    queue: mpsc::Sender<Notice>,
-    chat: mpsc::Sender<Notice>,
+    queue: Arc<outbox::Sender<Discriminant<Notice>, Notice>>,
     closed: CancellationToken,
     /// Reason why the arena has thrown the client out.
     fault: Arc<OnceLock<String>>,
@@ -26,41 +23,33 @@ pub(crate) struct Client {
 
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    queue: mpsc::Receiver<Notice>,
-    chat: mpsc::Receiver<Notice>,
+    queue: outbox::Outbox<Discriminant<Notice>, Notice>,
     closed: CancellationToken,
 }
 
 impl Client {
     /// Creates a client whose connection ends, at the latest, with the token.
     pub(crate) fn channel(closed: CancellationToken) -> (Client, Outbox) {
-        let ((queue, queued), (chat, chats)) = (mpsc::channel(QUEUE), mpsc::channel(CHAT_QUEUE));
-        let client = Client { queue, chat, closed: closed.clone(), fault: Arc::default() };
-        (client, Outbox { queue: queued, chat: chats, closed })
+        let (sender, queue) = outbox::channel();
+        let client = Client { queue: Arc::new(sender), closed: closed.clone(), fault: Arc::default() };
+        (client, Outbox { queue, closed })
     }
 
     /// Sends a message. A client whose queue is full is disconnected.
     pub(crate) fn tell(&self, notice: Notice) {
-        if let Err(mpsc::error::TrySendError::Full(_)) = self.queue.try_send(notice) {
+        if !self.queue.send(notice) {
             self.fault.get_or_init(|| "it does not read its messages".to_owned());
             self.closed.cancel();
         }
-    }
-
-    /// Sends a line of chat, after everything else; it is dropped if too many wait.
-    pub(crate) fn chat(&self, notice: Notice) {
-        let _ = self.chat.try_send(notice);
     }
 
     pub(crate) fn info(&self, text: impl Into<String>) {
         self.tell(Notice::Info(text.into()));
     }
 
-    /// Sends a message that others have caused. It never fills the queue: it is dropped if that is half full.
+    /// Sends a message that others have caused. It never fills the queue: a slow client gets the latest of its kind.
     pub(crate) fn tell_optional(&self, notice: Notice) {
-        if self.queue.capacity() > QUEUE / 2 {
-            self.tell(notice);
-        }
+        self.queue.send_latest(discriminant(&notice), notice);
     }
 
     pub(crate) fn hang_up(&self, why: impl Into<String>) {
@@ -99,7 +88,7 @@ impl Client {
     }
 
     pub(crate) fn is(&self, other: &Client) -> bool {
-        self.queue.same_channel(&other.queue)
+        Arc::ptr_eq(&self.queue, &other.queue)
     }
 }
 
@@ -108,43 +97,34 @@ impl Outbox {
     pub(crate) async fn next(&mut self) -> Option<Notice> {
         select! {
             biased;
-            notice = self.queue.recv() => notice,
-            Some(chat) = self.chat.recv() => Some(chat),
+            notice = self.queue.next() => notice,
             () = self.closed.cancelled() => None,
         }
     }
 
     #[cfg(test)]
     pub(crate) fn drain(&mut self) -> Vec<Notice> {
-        std::iter::from_fn(|| self.queue.try_recv().or_else(|_| self.chat.try_recv()).ok()).collect()
+        self.queue.drain()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outbox::{MAX_WAITING, SLOW};
 
     #[test]
     fn a_full_queue_disconnects_but_optional_messages_never_fill_it() {
         let (client, mut outbox) = Client::channel(CancellationToken::new());
-        for _ in 0..2 * QUEUE {
+        for _ in 0..2 * MAX_WAITING {
             client.tell_optional(Notice::Info("hi".into()));
+            client.tell_optional(Notice::GameAborted { reason: "chat".into() });
         }
         assert!(client.is_open());
-        assert_eq!(outbox.drain().len(), QUEUE / 2);
-        (0..QUEUE).for_each(|_| client.info("hi"));
+        assert!(outbox.drain().len() <= SLOW + 1);
+        (0..MAX_WAITING).for_each(|_| client.info("hi"));
         assert!(client.is_open());
         client.info("hi");
         assert!(!client.is_open() && client.fault().is_some());
-    }
-
-    #[test]
-    async fn chat_comes_last_and_never_fills_the_queue() {
-        let (client, mut outbox) = Client::channel(CancellationToken::new());
-        (0..10 * QUEUE).for_each(|_| client.chat(Notice::GameAborted { reason: "chat".into() }));
-        (0..QUEUE).for_each(|_| client.info("a move"));
-        assert!(client.is_open());
-        assert!(matches!(outbox.next().await, Some(Notice::Info(_))));
-        assert_eq!(outbox.drain().len(), QUEUE - 1 + CHAT_QUEUE);
     }
 }

@@ -37,6 +37,7 @@ mod news;
 mod note;
 pub mod nthu;
 pub mod openings;
+mod outbox;
 mod paced;
 mod pgn;
 mod places;

@@ -281,11 +281,11 @@ impl Players {
         let said = Notice::Said { sender, text: printable(text, MAX_CHAT) };
         match &receiver.client {
             Some(_) if !receiver.hears.take() => tracing::debug!("chat is dropped"),
-            Some(to) if to.is(client) => return client.chat(said),
-            Some(to) => to.chat(said.clone()),
+            Some(to) if to.is(client) => return client.tell_optional(said),
+            Some(to) => to.tell_optional(said.clone()),
             None => return client.info(format!("No player {} is here", printable(to, 50))),
         }
-        client.chat(said);
+        client.tell_optional(said);
     }
 
     /// Tells everybody but the player concerned.
