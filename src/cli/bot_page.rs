@@ -11,13 +11,13 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::info;
 use zeitnot_arena::{
-    BotPage, BotRequest,
+    BotPage,
     live::{BotFeed, BotGame, view::Person},
 };
 use zeitnot_bot::{Answer, GameStatus};
 use zeitnot_clients::Shutdown;
 use zeitnot_rules::{ByColor, Color};
-use zeitnot_seat::News;
+use zeitnot_seat::{News, OrderQueue};
 
 use self::{
     orders::ServerControl,
@@ -45,7 +45,7 @@ struct Reports {
     statuses: mpsc::Receiver<GameStatus>,
     answers: mpsc::Receiver<Answer>,
     news: mpsc::Receiver<News>,
-    orders: mpsc::Receiver<BotRequest>,
+    orders: OrderQueue,
     logged: mpsc::Receiver<Logged>,
     left: mpsc::Receiver<(usize, Option<String>)>,
     /// Receives the statuses, too.
@@ -56,7 +56,7 @@ struct Reports {
 /// Link between the page and the bot, beside the reports of players and clients.
 pub(super) struct Controls {
     pub(super) servers: Vec<ServerControl>,
-    pub(super) orders: mpsc::Receiver<BotRequest>,
+    pub(super) orders: OrderQueue,
     pub(super) logged: mpsc::Receiver<Logged>,
 }
 
@@ -117,14 +117,9 @@ async fn collect(mut reports: Reports, servers: Vec<ServerControl>, mut feed: Bo
                 News::Answered(challenge) => state.challenged(challenge),
                 News::Challenging(challenge) => state.challenging(challenge),
             },
-            Some(BotRequest { order, answer }) = reports.orders.recv() => {
+            request = reports.orders.next() => {
                 let servers = servers.clone();
-                carried_out.spawn(async move {
-                    let (done, change) = orders::carry_out(&servers, order).await;
-                    // The owner may have gone.
-                    let _ = answer.send(done);
-                    change
-                });
+                carried_out.spawn(async move { orders::carry_out(&servers, request).await });
             }
             Some(Ok(Some(change))) = carried_out.join_next() => state.blocked(change),
             Some(logged) = reports.logged.recv() => state.logged(logged),

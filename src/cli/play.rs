@@ -13,10 +13,10 @@ use tracing::{error, info, warn};
 use zeitnot_arena::{BotControl, BotPage, WebConfig};
 use zeitnot_bot as bot;
 use zeitnot_bot::{Activity, Bot, BotContext, GameStatus, cache::Cache, sources::MoveSources};
-use zeitnot_clients::{OrderQueue, ProtocolError, Server, Shutdown};
+use zeitnot_clients::{ProtocolError, Server, Shutdown};
 use zeitnot_engine::{EngineFactory, priority::Granted};
 use zeitnot_net::descriptors;
-use zeitnot_seat::Lobby;
+use zeitnot_seat::{Lobby, OrderQueue, Orders};
 
 use super::{
     CliError,
@@ -181,8 +181,8 @@ fn open_page(
     tasks: &TaskTracker,
     shutdown: &Shutdown,
 ) -> Result<Reporter, CliError> {
-    let (control, orders) = BotControl::channel(shutdown.soon.clone());
-    let page = BotPage::bind(web, control)?;
+    let (control, orders) = Orders::channel();
+    let page = BotPage::bind(web, BotControl { soon: shutdown.soon.clone(), orders: control })?;
     bot_page::start(page, Controls { servers, orders, logged }, news, tasks, shutdown)
 }
 

@@ -6,7 +6,8 @@ use tokio::{sync::watch, task::spawn_blocking};
 use toml::{Table, Value};
 use tracing::{error, info, warn};
 use zeitnot_bot as bot;
-use zeitnot_clients::{Order, Orders, lichess};
+use zeitnot_clients::lichess;
+use zeitnot_seat::{Order, Orders};
 
 use super::{
     config::{Config, ConfigArgs},

@@ -5,10 +5,9 @@ use std::net::SocketAddr;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    bot_orders::BotControl,
     error::ArenaError,
     live::{BotFeed, Feed},
-    web::{Config, Web},
+    web::{BotControl, Config, Web},
 };
 
 /// Page of a bot with its port bound, ready to serve.

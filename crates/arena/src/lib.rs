@@ -15,7 +15,6 @@
 extern crate zeitnot_testing;
 
 mod arena;
-mod bot_orders;
 mod bot_page;
 mod client;
 mod config;
@@ -58,9 +57,6 @@ mod tuc;
 mod web;
 
 pub use arena::{Arena, Summary};
-pub use bot_orders::{
-    BotBlockOrder, BotChallengeOrder, BotColor, BotControl, BotJoinOrder, BotOrder, BotOrderError, BotRequest,
-};
 pub use bot_page::BotPage;
 pub use config::Config;
 pub use database::{BadLocation, DatabaseError, DatabaseLocation, ServerUrl};
@@ -75,4 +71,4 @@ pub use status_server::{Status, StatusServer};
 pub use tag::GameTag;
 pub use tournament::{TournamentConfig, TournamentSummary};
 pub use tuc::{BadChance, Chance, TucConfig};
-pub use web::Config as WebConfig;
+pub use web::{BotControl, Config as WebConfig};

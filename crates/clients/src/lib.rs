@@ -15,7 +15,6 @@ pub mod imcs;
 pub mod lichess;
 mod link;
 pub mod lookup;
-mod orders;
 mod protocol;
 mod registry;
 mod session;
@@ -26,7 +25,7 @@ mod wait;
 
 pub use backoff::Reconnect;
 pub use findings::{Findings, Written};
-pub use orders::{ChallengeOrder, Order, OrderError, OrderKind, OrderQueue, Orders};
 pub use protocol::{Protocol, ProtocolError, Shutdown};
 pub use registry::{PROTOCOLS, ProtocolEntry, Server};
 pub use session::{CONNECTED, LOST};
+pub use zeitnot_seat::OrderQueue;

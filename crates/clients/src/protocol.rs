@@ -4,12 +4,9 @@ use std::{fmt, num::NonZeroU32};
 
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
-use zeitnot_seat::Lobby;
+use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 
-use crate::{
-    findings::Findings,
-    orders::{OrderKind, OrderQueue},
-};
+use crate::findings::Findings;
 
 /// Stop in two steps.
 #[derive(Clone, Debug)]
@@ -53,7 +50,7 @@ pub trait Protocol {
     fn takes(kind: OrderKind) -> Result<(), &'static str>;
 
     /// Returns whether a key of the table, such as `challenge.bot.accept`, can change while games run, by
-    /// [`Order::Reconfigure`](crate::Order::Reconfigure).
+    /// [`Order::Reconfigure`](zeitnot_seat::Order::Reconfigure).
     fn can_change(_: &str) -> bool {
         false
     }

@@ -7,14 +7,13 @@ use toml::{
     Spanned,
     de::{DeTable, Error},
 };
-use zeitnot_seat::Lobby;
+use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 
 use crate::{
     contest::Contest,
     findings::Findings,
     imcs::Imcs,
     lichess::Lichess,
-    orders::{OrderKind, OrderQueue},
     protocol::{Protocol, ProtocolError, Shutdown},
     tuc::TucChess,
 };

@@ -13,8 +13,13 @@ use tokio::{
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult, MoveText, TimeControl};
 
 mod lookup;
+mod orders;
 
 pub use lookup::{LookupSource, PositionLookup, PositionQuery, Suggestion, Suggestions};
+pub use orders::{
+    BlockOrder, BotColor, ChallengeOrder, JoinOrder, Order, OrderAnswer, OrderError, OrderKind, OrderQueue,
+    OrderRequest, Orders,
+};
 
 /// Time within which a player takes an event; one that does not hangs.
 const PLAYER_TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,10 +1,8 @@
 //! Orders of the page, on their way to the clients.
 
 use futures_util::future::join_all;
-use zeitnot_arena::{BotBlockOrder, BotChallengeOrder, BotJoinOrder, BotOrder, BotOrderError};
-use zeitnot_clients::{
-    ChallengeOrder, Order, OrderError, OrderKind, OrderQueue, Orders, Server, lichess::Password,
-};
+use zeitnot_clients::Server;
+use zeitnot_seat::{BlockOrder, Order, OrderAnswer, OrderError, OrderKind, OrderQueue, OrderRequest, Orders};
 
 /// Means by which the page controls the client of one server.
 #[derive(Clone, Debug)]
@@ -42,38 +40,30 @@ impl ServerControl {
     fn takes(&self, kind: OrderKind) -> Result<(), &'static str> {
         self.takes.iter().find(|(known, _)| *known == kind).map_or(Ok(()), |(_, takes)| *takes)
     }
-
-    async fn give(&self, order: Order) -> Result<String, BotOrderError> {
-        self.orders.give(order).await.map_err(|error| match error {
-            OrderError::Invalid(why) => BotOrderError::Invalid(why),
-            OrderError::Conflict(why) => BotOrderError::Conflict(why),
-        })
-    }
 }
 
-/// Carries out an order. Returns what will happen, and the change of the blocked players.
+/// Carries out an order, or passes it on. Returns the change of the blocked players.
 pub(super) async fn carry_out(
     servers: &[ServerControl],
-    order: BotOrder,
-) -> (Result<String, BotOrderError>, Option<BlockChange>) {
-    let (server, kind, order) = match order {
-        BotOrder::Challenge(BotChallengeOrder { server, opponent, time_control, rated, variant, color }) => {
-            let color = color.into();
-            let order = ChallengeOrder { opponent, clock: time_control, rated, variant, color };
-            (server, OrderKind::Challenge, Order::Challenge(order))
-        }
-        BotOrder::Join(BotJoinOrder { server, tournament, password }) => {
-            let password = password.map(Password::from);
-            (server, OrderKind::Join, Order::Join { tournament, password })
-        }
-        BotOrder::Block(order) => return block(servers, order, true).await,
-        BotOrder::Unblock(order) => return block(servers, order, false).await,
+    OrderRequest { order, answer }: OrderRequest,
+) -> Option<BlockChange> {
+    let (server, kind) = match &order {
+        Order::Challenge(order) => (order.server.as_deref(), OrderKind::Challenge),
+        Order::Join(order) => (order.server.as_deref(), OrderKind::Join),
+        Order::Block(_) | Order::Unblock(_) | Order::Reconfigure(_) => (None, OrderKind::Block),
     };
-    let done = match choose(servers, server.as_deref(), kind) {
-        Ok(server) => server.give(order).await,
-        Err(error) => Err(error),
+    let chosen = choose(servers, server, kind);
+    let (done, change) = match (order, chosen) {
+        (Order::Block(order), chosen) => block(servers, chosen.err(), order, true).await,
+        (Order::Unblock(order), chosen) => block(servers, chosen.err(), order, false).await,
+        (order, Ok(server)) => {
+            server.orders.pass_on(OrderRequest { order, answer });
+            return None;
+        }
+        (_, Err(error)) => (Err(error), None),
     };
-    (done, None)
+    let _ = answer.send(done);
+    change
 }
 
 /// Chooses the server by its name, or the first that takes such orders.
@@ -81,31 +71,32 @@ fn choose<'s>(
     servers: &'s [ServerControl],
     name: Option<&str>,
     kind: OrderKind,
-) -> Result<&'s ServerControl, BotOrderError> {
+) -> Result<&'s ServerControl, OrderError> {
     let known = || servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>().join("; ");
     let chosen = match name {
         Some(name) => servers.iter().find(|server| server.name == name).ok_or_else(|| {
-            BotOrderError::Invalid(format!("server: none has that name: choose one of {}", known()))
+            OrderError::Invalid(format!("server: none has that name: choose one of {}", known()))
         })?,
         None => servers
             .iter()
             .find(|server| server.takes(kind).is_ok())
             .or(servers.first())
-            .ok_or_else(|| BotOrderError::Conflict("the bot plays on no server".to_owned()))?,
+            .ok_or_else(|| OrderError::Conflict("the bot plays on no server".to_owned()))?,
     };
-    chosen.takes(kind).map(|()| chosen).map_err(|why| BotOrderError::Conflict(why.to_owned()))
+    chosen.takes(kind).map(|()| chosen).map_err(|why| OrderError::Conflict(why.to_owned()))
 }
 
 /// Blocks a player wherever that is possible, or ends that.
 async fn block(
     servers: &[ServerControl],
-    BotBlockOrder { player }: BotBlockOrder,
+    mut refused: Option<OrderError>,
+    order: BlockOrder,
     is_blocked: bool,
-) -> (Result<String, BotOrderError>, Option<BlockChange>) {
+) -> (OrderAnswer, Option<BlockChange>) {
     let mut messages = Vec::new();
-    let mut refused = choose(servers, None, OrderKind::Block).err();
     let able = servers.iter().filter(|server| server.takes(OrderKind::Block).is_ok());
-    let asked = able.map(|server| server.give(Order::Block { player: player.clone(), is_blocked }));
+    let kind = if is_blocked { Order::Block } else { Order::Unblock };
+    let asked = able.map(|server| server.orders.give(kind(order.clone())));
     for answer in join_all(asked).await {
         match answer {
             Ok(message) => messages.push(message),
@@ -114,12 +105,14 @@ async fn block(
     }
     match refused {
         Some(error) if messages.is_empty() => (Err(error), None),
-        _ => (Ok(messages.join("; ")), Some(BlockChange { player, is_blocked })),
+        _ => (Ok(messages.join("; ")), Some(BlockChange { player: order.player, is_blocked })),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::oneshot;
+
     use super::*;
 
     fn server(name: &str, can: &'static [OrderKind]) -> ServerControl {
@@ -150,15 +143,16 @@ mod tests {
 
     #[test]
     async fn a_player_whom_no_server_blocks_is_not_shown_as_blocked() {
-        let order = || BotBlockOrder { player: "eve".into() };
-        let (done, change) = block(&[server("class", &[])], order(), true).await;
-        assert!(
-            matches!(done, Err(BotOrderError::Conflict(why)) if why.contains("pairs")) && change.is_none()
-        );
+        let answer = async |servers: &[ServerControl]| {
+            let (answer, answered) = oneshot::channel();
+            let order = Order::Block(BlockOrder { player: "eve".into() });
+            let change = carry_out(servers, OrderRequest { order, answer }).await;
+            (answered.await.unwrap(), change)
+        };
+        let (done, change) = answer(&[server("class", &[])]).await;
+        assert!(matches!(done, Err(OrderError::Conflict(why)) if why.contains("pairs")) && change.is_none());
         // It has left.
-        let (done, change) = block(&[server("lichess", &[OrderKind::Block])], order(), true).await;
-        assert!(
-            matches!(done, Err(BotOrderError::Conflict(why)) if why.contains("left")) && change.is_none()
-        );
+        let (done, change) = answer(&[server("lichess", &[OrderKind::Block])]).await;
+        assert!(matches!(done, Err(OrderError::Conflict(why)) if why.contains("left")) && change.is_none());
     }
 }

@@ -1,16 +1,24 @@
 //! Endpoints of a bot's page.
 
 use axum::{Json, extract::State, http::StatusCode};
+use serde::Serialize;
+use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_seat::{BlockOrder, ChallengeOrder, JoinOrder, Order, OrderError};
 
 use super::{
     answer::{ApiError, ApiJson, ErrorBody},
     state::{ByOrganiser, WebState},
 };
-use crate::{
-    bot_orders::{BotBlockOrder, BotChallengeOrder, BotJoinOrder, BotOrder, BotOrderError, OrderTaken},
-    live::view::BotView,
-};
+use crate::live::view::BotView;
+
+/// Answer to an order: what will happen.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct OrderTaken {
+    /// One line.
+    #[schema(example = "challenging maia1 to a game, standard 3+2, casual; the answer follows")]
+    message: String,
+}
 
 pub(super) fn routes() -> OpenApiRouter<WebState> {
     OpenApiRouter::new()
@@ -46,11 +54,11 @@ async fn stop(State(web): State<WebState>, _organiser: ByOrganiser) -> Result<St
     Ok(StatusCode::ACCEPTED)
 }
 
-impl From<BotOrderError> for ApiError {
-    fn from(error: BotOrderError) -> ApiError {
+impl From<OrderError> for ApiError {
+    fn from(error: OrderError) -> ApiError {
         let status = match error {
-            BotOrderError::Invalid(_) => StatusCode::BAD_REQUEST,
-            BotOrderError::Conflict(_) => StatusCode::CONFLICT,
+            OrderError::Invalid(_) => StatusCode::BAD_REQUEST,
+            OrderError::Conflict(_) => StatusCode::CONFLICT,
         };
         ApiError::new(status, error.to_string())
     }
@@ -58,51 +66,51 @@ impl From<BotOrderError> for ApiError {
 
 type Taken = Result<(StatusCode, Json<OrderTaken>), ApiError>;
 
-async fn give(web: &WebState, order: BotOrder) -> Taken {
-    let taken = web.bot.as_ref().ok_or_else(no_bot)?.give(order).await?;
-    Ok((StatusCode::ACCEPTED, Json(taken)))
+async fn give(web: &WebState, order: Order) -> Taken {
+    let message = web.bot.as_ref().ok_or_else(no_bot)?.orders.give(order).await?;
+    Ok((StatusCode::ACCEPTED, Json(OrderTaken { message })))
 }
 
 /// Challenges a player; the answer follows among the bot's own challenges
-#[utoipa::path(post, path = "/api/bot/challenge", security(("organiser" = [])), request_body = BotChallengeOrder, responses(
+#[utoipa::path(post, path = "/api/bot/challenge", security(("organiser" = [])), request_body = ChallengeOrder, responses(
     (status = 202, body = OrderTaken), (status = "4XX", body = ErrorBody)))]
 async fn challenge(
     State(web): State<WebState>,
     _organiser: ByOrganiser,
-    ApiJson(order): ApiJson<BotChallengeOrder>,
+    ApiJson(order): ApiJson<ChallengeOrder>,
 ) -> Taken {
-    give(&web, BotOrder::Challenge(order)).await
+    give(&web, Order::Challenge(order)).await
 }
 
 /// Joins a tournament; a refusal follows among the bot's errors
-#[utoipa::path(post, path = "/api/bot/join", security(("organiser" = [])), request_body = BotJoinOrder, responses(
+#[utoipa::path(post, path = "/api/bot/join", security(("organiser" = [])), request_body = JoinOrder, responses(
     (status = 202, body = OrderTaken), (status = "4XX", body = ErrorBody)))]
 async fn join(
     State(web): State<WebState>,
     _organiser: ByOrganiser,
-    ApiJson(order): ApiJson<BotJoinOrder>,
+    ApiJson(order): ApiJson<JoinOrder>,
 ) -> Taken {
-    give(&web, BotOrder::Join(order)).await
+    give(&web, Order::Join(order)).await
 }
 
 /// Plays a player no more until the program ends; a running game goes on
-#[utoipa::path(post, path = "/api/bot/block", security(("organiser" = [])), request_body = BotBlockOrder, responses(
+#[utoipa::path(post, path = "/api/bot/block", security(("organiser" = [])), request_body = BlockOrder, responses(
     (status = 202, body = OrderTaken), (status = "4XX", body = ErrorBody)))]
 async fn block(
     State(web): State<WebState>,
     _organiser: ByOrganiser,
-    ApiJson(order): ApiJson<BotBlockOrder>,
+    ApiJson(order): ApiJson<BlockOrder>,
 ) -> Taken {
-    give(&web, BotOrder::Block(order)).await
+    give(&web, Order::Block(order)).await
 }
 
 /// Plays a blocked player again
-#[utoipa::path(post, path = "/api/bot/unblock", security(("organiser" = [])), request_body = BotBlockOrder, responses(
+#[utoipa::path(post, path = "/api/bot/unblock", security(("organiser" = [])), request_body = BlockOrder, responses(
     (status = 202, body = OrderTaken), (status = "4XX", body = ErrorBody)))]
 async fn unblock(
     State(web): State<WebState>,
     _organiser: ByOrganiser,
-    ApiJson(order): ApiJson<BotBlockOrder>,
+    ApiJson(order): ApiJson<BlockOrder>,
 ) -> Taken {
-    give(&web, BotOrder::Unblock(order)).await
+    give(&web, Order::Unblock(order)).await
 }

@@ -35,3 +35,4 @@ mod tournaments;
 
 pub use config::Config;
 pub(crate) use server::Web;
+pub use state::BotControl;

@@ -22,10 +22,9 @@ use super::{
     results::ResultFiles,
     router::router,
     socket::SocketTasks,
-    state::{Peer, WebState},
+    state::{BotControl, Peer, WebState},
 };
 use crate::{
-    bot_orders::BotControl,
     database::{Database, DatabaseLocation},
     error::ArenaError,
     hosts::Hosts,

@@ -7,18 +7,27 @@ use axum::{
     http::{StatusCode, request::Parts},
 };
 use tokio_util::sync::CancellationToken;
+use zeitnot_seat::Orders;
 
 use super::{
     answer::ApiError, archive::Archive, organiser::Organiser, results::ResultFiles, socket::SocketTasks,
 };
 use crate::{
-    bot_orders::BotControl,
     jobs::Handle,
     live::Hub,
     places::{Origin, Place},
     play::{Analyst, Tables},
     tournament::{ManagerHandle, TournamentRegistry},
 };
+
+/// Means by which the page controls a bot. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct BotControl {
+    /// Cancelled when the bot is to take no new games.
+    pub soon: CancellationToken,
+    /// Takes the orders of the owner.
+    pub orders: Orders,
+}
 
 /// Shared state of all handlers.
 #[derive(Clone, Debug)]

@@ -9,14 +9,13 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span};
 use zeitnot_net::{NetError, StatusCode, secret::Secret};
-use zeitnot_seat::Lobby;
+use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 use zeitnot_wire::{Message, contest::FromClient};
 
 use crate::{
     findings::Findings,
     game_clock::GameClock,
     link::Link,
-    orders::{OrderKind, OrderQueue},
     protocol::{Protocol, ProtocolError, Shutdown},
     session::{self, ConnectionEnd, ConnectionLog, Session},
     wait::now,

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::orders::OrderError;
+use zeitnot_seat::OrderError;
 
 /// Most players.
 const MAX_BLOCKED: usize = 1000;

@@ -9,11 +9,10 @@ use std::{num::NonZeroU32, time::Duration};
 use tokio::select;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span};
-use zeitnot_seat::Lobby;
+use zeitnot_seat::{BlockOrder, Lobby, Order, OrderAnswer, OrderError, OrderKind, OrderQueue};
 
 use crate::{
     findings::Findings,
-    orders::{Order, OrderError, OrderKind, OrderQueue},
     protocol::{Protocol, ProtocolError, Shutdown},
     session::{self, ConnectionEnd, ConnectionLog, Session},
 };
@@ -80,8 +79,7 @@ impl Protocol for Imcs {
         let blocking = async {
             loop {
                 let request = orders.next().await;
-                let done = block(&blocked, &request.order);
-                request.answer(done);
+                let _ = request.answer.send(block(&blocked, &request.order));
             }
         };
         select! {
@@ -91,18 +89,18 @@ impl Protocol for Imcs {
     }
 }
 
-fn block(blocked: &BlockedPlayers, order: &Order) -> Result<String, OrderError> {
+fn block(blocked: &BlockedPlayers, order: &Order) -> OrderAnswer {
     match order {
-        Order::Block { player, is_blocked: true } => {
+        Order::Block(BlockOrder { player }) => {
             blocked.block(player)?;
             Ok(format!("offers of {player} are not accepted any more; {player} may still accept ours"))
         }
-        Order::Block { player, is_blocked: false } => {
+        Order::Unblock(BlockOrder { player }) => {
             blocked.unblock(player);
             Ok(format!("offers of {player} are accepted again, if the configuration allows it"))
         }
         Order::Challenge(_) => Err(not_there(OrderKind::Challenge)),
-        Order::Join { .. } => Err(not_there(OrderKind::Join)),
+        Order::Join(_) => Err(not_there(OrderKind::Join)),
         Order::Reconfigure(_) => Err(OrderError::Conflict("its keys change after a restart only".to_owned())),
     }
 }

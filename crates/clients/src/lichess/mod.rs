@@ -13,9 +13,9 @@ use std::{num::NonZeroU32, time::Duration};
 
 use tokio::time::timeout;
 use tracing::{Instrument, debug, info, info_span, warn};
-use zeitnot_seat::Lobby;
+use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 
-use crate::{Findings, OrderKind, OrderQueue, Protocol, ProtocolError, Shutdown};
+use crate::{Findings, Protocol, ProtocolError, Shutdown};
 
 mod account;
 mod advice;

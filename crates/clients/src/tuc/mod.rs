@@ -11,11 +11,10 @@ use std::num::NonZeroU32;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span};
-use zeitnot_seat::Lobby;
+use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 
 use crate::{
     findings::Findings,
-    orders::{OrderKind, OrderQueue},
     protocol::{Protocol, ProtocolError, Shutdown},
     session::{self, ConnectionEnd, ConnectionLog, Session},
 };

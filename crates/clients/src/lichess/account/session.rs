@@ -11,11 +11,12 @@ use tokio::{
 };
 use tokio_util::task::JoinMap;
 use tracing::{debug, info};
+use zeitnot_seat::OrderQueue;
 use zeitnot_wire::lichess::{Event, GameId};
 
 use super::{game_starts::GameStarts, slots::GameSlots, suspended::SuspendedGames};
 use crate::{
-    OrderQueue, Shutdown,
+    Shutdown,
     lichess::{
         Background, Config, HttpError, Stream, StreamEvent, Tasks,
         challenges::{

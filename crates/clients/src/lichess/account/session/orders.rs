@@ -1,36 +1,36 @@
 //! Orders of the owner to an account: challenges, tournaments, blocked players.
 
-use zeitnot_rules::Color;
+use zeitnot_seat::{BotColor, ChallengeOrder, JoinOrder, Order, OrderAnswer, OrderError, OrderRequest};
 use zeitnot_wire::lichess::{ColorWish, NewChallenge, TimeControl, TournamentId, UserId, VariantKey};
 
 use super::Account;
-use crate::{
-    ChallengeOrder, Order, OrderError,
-    lichess::{
-        Password, RequestKind, Tournament, challenges::incoming::cancel_path, is_offered,
-        matchmaking::config::proposable_variants, terms::terms,
-    },
-    orders::OrderRequest,
+use crate::lichess::{
+    Config, Password, RequestKind, Tournament, challenges::incoming::cancel_path, is_offered,
+    matchmaking::config::proposable_variants, terms::terms,
 };
 
 impl Account<'_> {
-    pub(super) fn carry_out(&mut self, request: OrderRequest) {
-        let done = match request.order.clone() {
+    pub(super) fn carry_out(&mut self, OrderRequest { order, answer }: OrderRequest) {
+        let done = match order {
             _ if self.is_leaving => {
                 Err(OrderError::Conflict("the bot takes no new games: it is leaving".into()))
             }
             Order::Challenge(order) => self.challenge(order),
-            Order::Join { tournament, password } => self.join(&tournament, password),
-            Order::Block { player, is_blocked } => self.block(&player, is_blocked),
-            Order::Reconfigure(config) => {
-                self.reconfigure(*config);
-                Ok("playing by the new configuration".to_owned())
-            }
+            Order::Join(order) => self.join(order),
+            Order::Block(order) => self.block(&order.player),
+            Order::Unblock(order) => self.unblock(&order.player),
+            Order::Reconfigure(config) => match config.downcast::<Config>() {
+                Ok(config) => {
+                    self.reconfigure(*config);
+                    Ok("playing by the new configuration".to_owned())
+                }
+                Err(_) => Err(OrderError::Invalid("it is the configuration of another protocol".into())),
+            },
         };
-        request.answer(done);
+        let _ = answer.send(done);
     }
 
-    fn challenge(&mut self, order: ChallengeOrder) -> Result<String, OrderError> {
+    fn challenge(&mut self, order: ChallengeOrder) -> OrderAnswer {
         let opponent = player(&order.opponent)?;
         let variant = VariantKey::from(order.variant);
         if opponent == self.context.me {
@@ -40,11 +40,11 @@ impl Account<'_> {
             let known: Vec<_> = proposable_variants().iter().map(VariantKey::to_string).collect();
             return Err(OrderError::Invalid(format!("variant: choose one of {}", known.join(", "))));
         }
-        if !is_offered(order.clock) {
+        if !is_offered(order.time_control) {
             let why = format!(
                 "time_control: Lichess has no clock of {} seconds for bots: choose 15, 30, 45, 60, 90 or whole minutes \
                  up to three hours, with an increment of at most 60 seconds, and no UltraBullet",
-                order.clock
+                order.time_control
             );
             return Err(OrderError::Invalid(why));
         }
@@ -57,11 +57,11 @@ impl Account<'_> {
             return Err(OrderError::Conflict(why.to_owned()));
         }
         let color = match order.color {
-            None => ColorWish::Random,
-            Some(Color::White) => ColorWish::White,
-            Some(Color::Black) => ColorWish::Black,
+            BotColor::Random => ColorWish::Random,
+            BotColor::White => ColorWish::White,
+            BotColor::Black => ColorWish::Black,
         };
-        let time = TimeControl::Clock(order.clock);
+        let time = TimeControl::Clock(order.time_control);
         let will = format!(
             "challenging {opponent} to a game, {}; the answer follows",
             terms(&variant, &time, order.rated)
@@ -71,33 +71,35 @@ impl Account<'_> {
         sent.map(|()| will).map_err(|error| OrderError::Conflict(error.to_string()))
     }
 
-    fn join(&mut self, text: &str, password: Option<Password>) -> Result<String, OrderError> {
+    fn join(&mut self, JoinOrder { tournament, password, .. }: JoinOrder) -> OrderAnswer {
+        let text = tournament.trim_end_matches('/');
         if text.contains("/swiss/") {
             let why = "Lichess takes no bots in Swiss tournaments: join an arena tournament";
             return Err(OrderError::Conflict(why.to_owned()));
         }
-        let text = text.trim_end_matches('/');
         let id = text.rsplit('/').next().unwrap_or_default();
         let id: TournamentId = id.parse().map_err(|_| {
             OrderError::Invalid(
                 "tournament: send the last part of its address, 8 letters and digits".to_owned(),
             )
         })?;
-        match self.teams.add(Tournament { password, ..Tournament::new(id) }) {
+        match self.teams.add(Tournament { password: password.map(Password::from), ..Tournament::new(id) }) {
             true => Ok(format!("joining tournament {id}; a refusal follows under the errors")),
             false => Err(OrderError::Conflict(format!("tournament {id} is being joined or played already"))),
         }
     }
 
-    fn block(&mut self, name: &str, is_blocked: bool) -> Result<String, OrderError> {
+    fn unblock(&mut self, name: &str) -> OrderAnswer {
         let player = player(name)?;
-        if !is_blocked {
-            self.players.players.unblock(&player);
-            return Ok(match self.players.players.allows(&player) {
-                true => format!("{player} may play us again"),
-                false => format!("{player} is still blocked by the configuration"),
-            });
-        }
+        self.players.players.unblock(&player);
+        Ok(match self.players.players.allows(&player) {
+            true => format!("{player} may play us again"),
+            false => format!("{player} is still blocked by the configuration"),
+        })
+    }
+
+    fn block(&mut self, name: &str) -> OrderAnswer {
+        let player = player(name)?;
         if !self.players.players.block(player.clone()) {
             let why = "too many players are blocked: use `players.block_list` in the configuration";
             return Err(OrderError::Conflict(why.to_owned()));

@@ -1,0 +1,288 @@
+//! Orders of the bot's owner to a client that plays: challenge somebody, join a tournament, block a player, play by
+//! another configuration.
+
+use std::{any::Any, future::pending, time::Duration};
+
+use serde::Deserialize;
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::timeout,
+};
+use utoipa::ToSchema;
+use zeitnot_rules::{Color, TimeControl};
+
+/// Orders that may wait for a receiver.
+const MAX_WAITING: usize = 8;
+/// Time within which an order is answered: less than a request to the page may take.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// Longest text of a field in bytes.
+const MAX_TEXT: usize = 200;
+
+/// Order of the owner. Not for a log: there may be a password in it.
+pub enum Order {
+    /// Challenges a player.
+    Challenge(ChallengeOrder),
+    /// Joins a tournament.
+    Join(JoinOrder),
+    /// Plays a player no more until the program ends.
+    Block(BlockOrder),
+    /// Plays a player again.
+    Unblock(BlockOrder),
+    /// Plays by another configuration of the same protocol, as far as that can change while games run.
+    Reconfigure(Box<dyn Any + Send>),
+}
+
+/// Challenge to a player.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[schema(as = BotChallengeOrder)]
+#[serde(deny_unknown_fields)]
+pub struct ChallengeOrder {
+    /// Name of the server, as the bot's state tells it; the first that has challenges without it.
+    #[serde(default)]
+    pub server: Option<String>,
+    /// Player to challenge.
+    #[schema(example = "maia1")]
+    pub opponent: String,
+    /// Seconds and increment of each side.
+    #[schema(value_type = String, pattern = "^[0-9.]+(\\+[0-9.]+)?$", example = "180+2")]
+    pub time_control: TimeControl,
+    /// Whether the game is rated.
+    #[serde(default)]
+    pub rated: bool,
+    /// Variant, as the server names it.
+    #[serde(default = "standard")]
+    #[schema(example = "standard")]
+    pub variant: String,
+    /// Side of the bot.
+    #[serde(default)]
+    pub color: BotColor,
+}
+
+fn standard() -> String {
+    "standard".to_owned()
+}
+
+/// Side that the bot asks for.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum BotColor {
+    White,
+    Black,
+    #[default]
+    Random,
+}
+
+impl From<BotColor> for Option<Color> {
+    fn from(color: BotColor) -> Option<Color> {
+        match color {
+            BotColor::White => Some(Color::White),
+            BotColor::Black => Some(Color::Black),
+            BotColor::Random => None,
+        }
+    }
+}
+
+/// Tournament to join. Not for a log: the password is a secret.
+#[derive(Clone, Deserialize, ToSchema)]
+#[schema(as = BotJoinOrder)]
+#[serde(deny_unknown_fields)]
+pub struct JoinOrder {
+    /// Name of the server; the first that has tournaments to join without it.
+    #[serde(default)]
+    pub server: Option<String>,
+    /// Last part of its address.
+    #[schema(example = "abcd1234")]
+    pub tournament: String,
+    /// Its password, if it has one.
+    #[serde(default)]
+    pub password: Option<String>,
+}
+
+/// Player to block, or to play again.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[schema(as = BotBlockOrder)]
+#[serde(deny_unknown_fields)]
+pub struct BlockOrder {
+    /// Name of the player, on all servers where players can be blocked.
+    pub player: String,
+}
+
+impl Order {
+    fn texts(&self) -> Vec<&str> {
+        let texts = match self {
+            Order::Challenge(order) => {
+                vec![Some(&order.opponent), Some(&order.variant), order.server.as_ref()]
+            }
+            Order::Join(order) => {
+                vec![Some(&order.tournament), order.password.as_ref(), order.server.as_ref()]
+            }
+            Order::Block(order) | Order::Unblock(order) => vec![Some(&order.player)],
+            Order::Reconfigure(_) => Vec::new(),
+        };
+        texts.into_iter().flatten().map(String::as_str).collect()
+    }
+
+    /// Checks what no server takes.
+    fn check(&self) -> Result<(), OrderError> {
+        let is_fine = |text: &str| {
+            !text.trim().is_empty() && text.len() <= MAX_TEXT && !text.chars().any(char::is_control)
+        };
+        match self.texts().into_iter().all(is_fine) {
+            true => Ok(()),
+            false => Err(OrderError::Invalid(format!(
+                "every text has 1 to {MAX_TEXT} bytes without control characters"
+            ))),
+        }
+    }
+}
+
+/// Kind of an [`Order`] that makes sense on some servers only.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum OrderKind {
+    Challenge,
+    Join,
+    Block,
+}
+
+impl OrderKind {
+    /// All kinds.
+    pub const ALL: [OrderKind; 3] = [OrderKind::Challenge, OrderKind::Join, OrderKind::Block];
+
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            OrderKind::Challenge => "challenge",
+            OrderKind::Join => "join",
+            OrderKind::Block => "block",
+        }
+    }
+}
+
+/// Order that is not carried out; one line that says why.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum OrderError {
+    /// It makes no sense on this server.
+    #[error("{0}")]
+    Invalid(String),
+    /// It is not possible now, or not there.
+    #[error("{0}")]
+    Conflict(String),
+}
+
+/// Answer to an order: what will happen, in one line.
+pub type OrderAnswer = Result<String, OrderError>;
+
+/// The owner's end: gives orders to one receiver. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Orders(mpsc::Sender<OrderRequest>);
+
+/// The receiver's end. By default no orders come.
+#[derive(Debug, Default)]
+pub struct OrderQueue(Option<mpsc::Receiver<OrderRequest>>);
+
+/// Order that waits for its answer.
+pub struct OrderRequest {
+    /// The order.
+    pub order: Order,
+    /// Receives the answer. The owner may have gone.
+    pub answer: oneshot::Sender<OrderAnswer>,
+}
+
+impl Orders {
+    /// Creates both ends.
+    pub fn channel() -> (Orders, OrderQueue) {
+        let (tx, rx) = mpsc::channel(MAX_WAITING);
+        (Orders(tx), OrderQueue(Some(rx)))
+    }
+
+    /// Gives an order. Returns what will happen.
+    ///
+    /// # Errors
+    /// [`OrderError`]; the order will not be carried out later either.
+    pub async fn give(&self, order: Order) -> OrderAnswer {
+        order.check()?;
+        let (answer, answered) = oneshot::channel();
+        self.pass_on(OrderRequest { order, answer });
+        let conflict = |why: &str| Err(OrderError::Conflict(why.to_owned()));
+        match timeout(ANSWER_TIMEOUT, answered).await {
+            Ok(Ok(done)) => done,
+            Ok(Err(_)) => conflict("the bot has left this server"),
+            Err(_) => conflict("the bot is not connected to this server yet: try again later"),
+        }
+    }
+
+    /// Passes on an order for whose answer somebody else waits.
+    pub fn pass_on(&self, request: OrderRequest) {
+        if let Err(mpsc::error::TrySendError::Full(request)) = self.0.try_send(request) {
+            let why = "the bot has too many orders: try again later".to_owned();
+            let _ = request.answer.send(Err(OrderError::Conflict(why)));
+        }
+    }
+}
+
+impl OrderQueue {
+    /// Returns the next order that somebody waits for, and waits forever without an owner. Cancel safe.
+    pub async fn next(&mut self) -> OrderRequest {
+        while let Some(orders) = &mut self.0 {
+            match orders.recv().await {
+                Some(request) if request.answer.is_closed() => {}
+                Some(request) => return request,
+                None => self.0 = None,
+            }
+        }
+        pending().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(player: &str) -> Order {
+        Order::Block(BlockOrder { player: player.to_owned() })
+    }
+
+    #[test(start_paused = true)]
+    async fn an_order_that_nobody_waits_for_is_not_carried_out() {
+        let (orders, mut queue) = Orders::channel();
+        let not_connected = orders.give(block("eve")).await.unwrap_err();
+        assert!(not_connected.to_string().contains("not connected"), "{not_connected}");
+        let client = tokio::spawn(async move {
+            queue.next().await.answer.send(Ok("done".into())).unwrap();
+            queue
+        });
+        assert_eq!(orders.give(block("eve")).await, Ok("done".to_owned()));
+        drop(client.await.unwrap());
+        assert_eq!(
+            orders.give(block("eve")).await,
+            Err(OrderError::Conflict("the bot has left this server".into()))
+        );
+        let never = timeout(Duration::from_secs(60), OrderQueue::default().next()).await;
+        assert!(never.is_err());
+    }
+
+    #[test]
+    async fn orders_are_bounded() {
+        let (orders, _queue) = Orders::channel();
+        let give = |orders: Orders| async move { orders.give(block("eve")).await };
+        let waiting: Vec<_> = (0..MAX_WAITING).map(|_| tokio::spawn(give(orders.clone()))).collect();
+        tokio::task::yield_now().await;
+        let error = give(orders).await.unwrap_err();
+        assert!(error.to_string().contains("too many orders"), "{error}");
+        waiting.into_iter().for_each(|task| task.abort());
+    }
+
+    #[test]
+    async fn odd_texts_are_refused() {
+        let (orders, mut queue) = Orders::channel();
+        let long = "x".repeat(MAX_TEXT + 1);
+        for odd in ["", "  ", "a\nb", &long] {
+            let refused = orders.give(block(odd)).await;
+            assert!(matches!(refused, Err(OrderError::Invalid(_))), "{odd:?}");
+        }
+        let none = timeout(Duration::ZERO, queue.next()).await;
+        assert!(none.is_err());
+    }
+}
