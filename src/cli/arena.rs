@@ -189,7 +189,6 @@ async fn log_events(mut news: Receiver<News>, stays: bool) {
     }
 }
 
-/// Message for an event.
 pub(super) fn message(event: &Event) -> String {
     match event {
         Event::Joined(player) => format!("{player} joined"),

@@ -5,7 +5,6 @@ use std::{env, io, io::Write, os::unix::net::UnixDatagram};
 use rustix::fs::fstat;
 use serde_json::{Map, Value};
 
-/// Socket of the journal.
 const SOCKET: &str = "/run/systemd/journal/socket";
 /// Device and inode of the stream that the service manager has connected to the journal.
 const STREAM: &str = "JOURNAL_STREAM";

@@ -69,7 +69,6 @@ enum Action {
     },
 }
 
-/// Error of an account.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum AccountError {
     #[error(transparent)]

@@ -133,7 +133,6 @@ enum Command {
     Man(man_pages::Args),
 }
 
-/// Error of a command.
 #[derive(Debug, thiserror::Error)]
 enum CliError {
     /// Shows the first mistake only.

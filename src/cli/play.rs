@@ -221,7 +221,6 @@ async fn reload_at_hangups(mut reload: Reload, mut hangups: Hangups, shutdown: S
     }
 }
 
-/// Status line of the bot.
 struct BotStatus {
     activity: Activity,
     connections: Connections,

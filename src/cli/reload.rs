@@ -29,7 +29,6 @@ pub(super) struct Reload {
     pub servers: Vec<Orders>,
 }
 
-/// Keys that have changed.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Changes {
     /// Those that take effect now.

@@ -74,7 +74,6 @@ pub(crate) trait Board: Send {
     fn search_reply(&mut self, reply: Packed, limits: Limits, budget: SearchBudget) -> Option<ActiveSearch>;
 }
 
-/// A [`Board`] of one type of game.
 pub(crate) struct TypedBoard<G: Playable> {
     history: GameHistory<G>,
     /// Plies before the history: those of boards that were replaced, and moves that we missed.

@@ -58,7 +58,6 @@ impl Load {
         GameGuard(self.clone())
     }
 
-    /// Returns the number of running games.
     pub(crate) fn running(&self) -> usize {
         self.shared.games.load(Relaxed)
     }
@@ -77,7 +76,6 @@ impl Load {
         SEND_TIME.saturating_mul(u32::try_from(self.games() - 1).unwrap_or(u32::MAX))
     }
 
-    /// Records the speed of a search.
     pub(crate) fn record_speed(&self, nodes: u64, time: Duration) {
         if time < Duration::from_millis(1) {
             return;

@@ -70,7 +70,6 @@ pub(crate) fn waiting_games(games: usize) {
     gauge!(WAITING).set(games as f64);
 }
 
-/// Metrics of one game.
 pub(crate) struct GameMetrics {
     server: String,
     opponent: &'static str,

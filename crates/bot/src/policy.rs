@@ -76,7 +76,6 @@ impl DrawResignPolicy {
         self.scores.push(score);
     }
 
-    /// Returns the score of our last move.
     pub(crate) fn last_score(&self) -> Option<Score> {
         self.scores.last().copied()
     }

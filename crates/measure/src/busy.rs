@@ -25,7 +25,6 @@ pub(crate) fn run() -> ! {
 pub(crate) struct Crowd(Vec<Child>);
 
 impl Crowd {
-    /// Starts this many processes.
     pub(crate) fn start(size: usize) -> io::Result<Crowd> {
         let mut crowd = Crowd(Vec::with_capacity(size));
         let program = env::current_exe()?;

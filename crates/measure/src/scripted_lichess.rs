@@ -205,7 +205,6 @@ struct Front {
     keep_alive: Duration,
 }
 
-/// Request of a client.
 struct Request {
     is_get: bool,
     path: String,

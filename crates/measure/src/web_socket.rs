@@ -18,10 +18,8 @@ const PING: u8 = 0x89;
 const MASKED: u8 = 0x80;
 const MAX_FRAME: u64 = 1 << 20;
 
-/// Reading half.
 pub(crate) struct Reader(BufReader<OwnedReadHalf>);
 
-/// Writing half.
 pub(crate) struct Writer(OwnedWriteHalf);
 
 /// Makes a WebSocket of a connection.

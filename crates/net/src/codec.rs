@@ -21,7 +21,6 @@ pub enum BadLine {
     NotUtf8,
 }
 
-/// Decoder of lines.
 #[derive(Debug)]
 pub(crate) struct LineCodec {
     chunks: AnyDelimiterCodec,

@@ -11,7 +11,6 @@ mod linux {
 
     use rustix::process::{Pid, Signal, kill_process};
 
-    /// Number of a thread.
     pub(crate) type Thread = u32;
 
     /// Zero, which is no thread, where the system does not tell.

@@ -40,7 +40,6 @@ thread_local! {
 /// Returns the text so far of an output.
 type Output = Box<dyn Fn() -> String + Send>;
 
-/// A running test.
 struct Test {
     name: String,
     limit: Duration,

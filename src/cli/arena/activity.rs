@@ -9,7 +9,6 @@ const STARTED: &str = "zeitnot_arena_games_started_total";
 const JOINED: &str = "zeitnot_arena_players_joined_total";
 const LEFT: &str = "zeitnot_arena_players_left_total";
 
-/// Results.
 const WHITE: &str = "white";
 const BLACK: &str = "black";
 const DRAW: &str = "draw";
@@ -30,7 +29,6 @@ pub(super) fn describe() {
     }
 }
 
-/// Counts an event.
 pub(super) fn count(event: &Event) {
     match event {
         Event::Joined(_) => counter!(JOINED).increment(1),

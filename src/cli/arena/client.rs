@@ -18,7 +18,6 @@ const MAX_ANSWER: usize = 64 << 20;
 pub(super) const MAX_SHOWN: usize = 500;
 const USER_AGENT: &str = concat!("zeitnot/", env!("CARGO_PKG_VERSION"));
 
-/// Request to the API.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Request {
     pub(super) method: Method,

@@ -75,7 +75,6 @@ const QUEUE: usize = 64;
 /// Advice where there is no terminal.
 const INSTEAD: &str = "`zeitnot board` needs one: programs play by `zeitnot uci`, and people in a browser on the page of `zeitnot arena`";
 
-/// News from the table.
 enum News {
     State(Box<TableState>),
     /// Answer to a request that was refused.

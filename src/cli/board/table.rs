@@ -4,7 +4,6 @@ use serde::Deserialize;
 use zeitnot_arena::live::view::Game;
 use zeitnot_rules::Color;
 
-/// State of a table for one of its players.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(super) struct TableState {
     pub game: Game,

@@ -12,7 +12,6 @@ pub(in crate::cli) struct ServerControl {
     takes: [(OrderKind, Result<(), &'static str>); 3],
 }
 
-/// Change of the blocked players.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BlockChange {
     pub(super) player: String,

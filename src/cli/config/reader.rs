@@ -17,7 +17,6 @@ use super::{
 };
 
 const SERVER: &str = "server";
-/// Key of the version of the file.
 const VERSION_KEY: &str = "config_version";
 /// Version of the keys. One more is a version whose files an older program would take for others.
 const VERSION: u64 = 1;

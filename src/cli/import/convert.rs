@@ -317,7 +317,6 @@ impl Import<'_> {
         }
     }
 
-    /// The text of the file.
     fn text(&mut self, has_token: bool, token_file: Option<&Path>) -> String {
         let mut text =
             String::from("# Converted from a configuration of lichess-bot. `zeitnot check` validates it.\n");

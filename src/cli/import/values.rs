@@ -21,12 +21,10 @@ pub(super) fn positive(value: &Value) -> Option<Toml> {
     number(value).filter(|number| *number != Toml::Integer(0))
 }
 
-/// Depth of a search.
 pub(super) fn depth(value: &Value) -> Option<Toml> {
     positive(value).filter(|_| value.as_u64().is_some_and(|depth| depth <= u16::MAX.into()))
 }
 
-/// Plies from moves.
 pub(super) fn plies(value: &Value) -> Option<Toml> {
     value
         .as_u64()

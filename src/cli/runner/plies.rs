@@ -18,7 +18,6 @@ const MAX_NOTE: u64 = 256;
 /// Maximum number of plies between two calls: our move and its answer.
 const BETWEEN_CALLS: u16 = 2;
 
-/// Returns the path of the note for this state file.
 pub(super) fn note_beside(state: &Path) -> PathBuf {
     let mut path = state.as_os_str().to_owned();
     path.push(".zeitnot");

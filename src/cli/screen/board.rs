@@ -21,7 +21,6 @@ const LABELS: u16 = 2;
 pub(super) struct BoardWidget<'v> {
     diagram: Diagram,
     bottom: Color,
-    /// Squares of the last move.
     last_move: Vec<Square>,
     marks: &'v Marks,
     theme: Theme,

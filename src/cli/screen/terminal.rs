@@ -28,7 +28,6 @@ pub(in crate::cli) struct Screen {
     panics: Arc<Mutex<Vec<String>>>,
 }
 
-/// Input of the user.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Input {
     Key(Key),
@@ -36,7 +35,6 @@ pub(in crate::cli) enum Input {
     Stop,
 }
 
-/// A key that was pressed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Key {
     Char(char),

@@ -55,7 +55,6 @@ pub(crate) struct Lags {
 pub(crate) struct ServerLag {
     lags: Lags,
     delay: Arc<Mutex<ServerDelay>>,
-    /// Metric of the charges.
     charges: Histogram,
 }
 

@@ -14,7 +14,6 @@ mod lookup;
 
 pub(crate) use lookup::{LookupAnswer, LookupRequest, LookupState, SourceLookup};
 
-/// Source of moves.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Source {

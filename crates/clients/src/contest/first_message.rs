@@ -43,7 +43,6 @@ impl FirstMessage {
         self.steps.last().and_then(|(_, wait)| self.joined.checked_add(*wait))
     }
 
-    /// Takes the next step.
     pub(super) fn next(&mut self) -> Option<Step> {
         self.steps.pop().map(|(step, _)| step)
     }

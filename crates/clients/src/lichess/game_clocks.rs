@@ -17,7 +17,6 @@ const END_TIMEOUT: Duration = Duration::from_secs(30);
 const MIN_PERIOD: Duration = Duration::from_secs(60);
 const MAX_PERIOD: Duration = Duration::from_secs(1800);
 
-/// Clock of one game.
 #[derive(Clone, Debug)]
 struct WatchedClock {
     /// Our time left, which runs since then if it is our turn.

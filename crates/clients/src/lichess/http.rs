@@ -54,7 +54,6 @@ pub enum HttpError {
     Limited {
         /// The key of the limit, or the server's message.
         what: String,
-        /// The waiting time.
         wait: Duration,
         /// The server has told the waiting time.
         is_told: bool,
@@ -62,7 +61,6 @@ pub enum HttpError {
     /// Any other status that is neither success nor a server error.
     #[error("{what} ({status}){}", advice::of_refusal(what))]
     Refused {
-        /// The status.
         status: u16,
         /// The server's message.
         what: String,

@@ -37,7 +37,6 @@ impl RecentTimes {
     }
 }
 
-/// Recent events of many users.
 #[derive(Debug)]
 pub(crate) struct RecentByUser<K> {
     users: HashMap<K, RecentTimes>,

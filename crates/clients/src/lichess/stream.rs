@@ -144,7 +144,6 @@ impl Lines {
     }
 }
 
-/// Event of a [`Stream`].
 #[derive(Debug)]
 pub(crate) enum StreamEvent<M> {
     /// The stream was opened, for the first time or again.

@@ -37,7 +37,6 @@ impl Api for Tablebase {
     }
 }
 
-/// Returns one of the six fields of a FEN.
 fn field(fen: &str, at: usize) -> &str {
     fen.split(' ').nth(at).unwrap_or_default()
 }

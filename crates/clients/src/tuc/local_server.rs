@@ -6,7 +6,6 @@ use std::{collections::BTreeSet, net::SocketAddr, time::Duration};
 /// Interval between two looks.
 pub(super) const INTERVAL: Duration = Duration::from_secs(2);
 
-/// Sockets of a server.
 #[derive(Debug)]
 pub(super) struct LocalServer {
     port: u16,

@@ -71,7 +71,6 @@ impl fmt::Display for Attack {
 }
 
 impl Attack {
-    /// Starts the attack.
     pub(super) fn start(self, target: &Arc<Target>, tasks: &mut JoinSet<()>) {
         let mut flood = |connections: usize, requests: Vec<u8>| {
             let (address, requests): (_, Arc<[u8]>) = (target.lichess, requests.into());

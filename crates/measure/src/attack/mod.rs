@@ -31,7 +31,6 @@ const CLASS: &str = "class";
 const OPEN: &str = "open";
 /// … and one with a password.
 const GUARDED: &str = "guarded";
-/// The organiser's token.
 const TOKEN: &str = "organiser";
 /// Accounts whose names attackers look up.
 const PUPILS: usize = 300;

@@ -31,7 +31,6 @@ pub(super) fn tables(target: &Arc<Target>, tasks: &mut JoinSet<()>) {
     flood(target, &from.repeat(4), &request, tasks);
 }
 
-/// Analyses of positions.
 pub(super) fn analyses(target: &Arc<Target>, tasks: &mut JoinSet<()>) {
     flood(target, &[FROM; 20], &post("/api/analysis", r#"{"kind":"chess"}"#), tasks);
 }

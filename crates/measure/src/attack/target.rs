@@ -106,7 +106,6 @@ pub(super) async fn pour_from(from: Ipv4Addr, target: Arc<Target>, address: Sock
     }
 }
 
-/// Reads to the end.
 pub(super) async fn drain(read: &mut OwnedReadHalf) {
     // An error is an end, too.
     let _ = tokio::io::copy(read, &mut sink()).await;

@@ -131,7 +131,6 @@ const QUICK: [Cell; 10] = [
     Cell { budget: a_move(100), games: 1, under: Under::Idle, thinker: Kind::Faulty(Fault::Deaf) },
 ];
 
-/// Returns the selected cells.
 pub(super) fn cells(args: &Args) -> Vec<Cell> {
     if args.quick {
         return QUICK.to_vec();

@@ -17,12 +17,10 @@ use crate::cache::CachedMove;
 
 /// Time for a connection, with TLS and login.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// Time for an exchange.
 pub(super) const EXCHANGE_TIMEOUT: Duration = Duration::from_millis(250);
 /// Maximum length of a text of the server that is shown.
 const MAX_SHOWN: usize = 120;
 
-/// Request of one entry.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(in crate::cache) enum Request {
     LookUp(SharedKey),
@@ -74,7 +72,6 @@ fn shown(error: &RedisError) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_SHOWN).collect()
 }
 
-/// Replies of an exchange.
 #[derive(Debug, Default)]
 pub(super) struct Replies {
     /// For each request; `None` for those that are not lookups, and where nothing usable is known.
@@ -87,7 +84,6 @@ pub(super) struct Replies {
     pub error: Option<String>,
 }
 
-/// An open connection.
 pub(super) struct Connection<'t> {
     target: &'t Target,
     connection: MultiplexedConnection,

@@ -41,7 +41,6 @@ const QUEUE: usize = 1024;
 /// Time to send the rest at the end.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Handle of the shared cache.
 #[derive(Debug)]
 pub(in crate::cache) struct SharedCache {
     tasks: mpsc::Sender<Task>,

@@ -32,7 +32,6 @@ const STABLE_AFTER: Duration = Duration::from_secs(30);
 /// Time without a request after which the server is asked whether it still answers.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// Task for the worker.
 #[derive(Debug)]
 pub(super) enum Task {
     /// A request. Dropped where the server does not answer; so is the sender of a reply.

@@ -31,7 +31,6 @@ struct RunningGame {
     slot_wanted: CancellationToken,
 }
 
-/// An accepted challenge.
 #[derive(Debug)]
 struct AcceptedChallenge {
     since: Instant,

@@ -57,7 +57,6 @@ impl SuspendedGames {
         self.games.values().filter(|game| game.slot == SlotKind::Correspondence).count()
     }
 
-    /// Counts the games with a player.
     pub(crate) fn games_with(&self, player: &UserId) -> usize {
         self.games.values().filter(|game| game.opponent.as_ref() == Some(player)).count()
     }

@@ -33,7 +33,6 @@ impl FromIterator<SlotKind> for RunningGames {
     }
 }
 
-/// Kinds of game slots.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SlotKind {
     /// With a clock, against a human.

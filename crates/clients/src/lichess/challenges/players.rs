@@ -83,7 +83,6 @@ struct Lists {
     by_order: HashSet<UserId>,
 }
 
-/// A file of names.
 #[derive(Clone, Debug, Default)]
 struct ListFile {
     /// Modification time and length of the version that was read.

@@ -52,7 +52,6 @@ impl MoveRequests {
         turn == self.turn
     }
 
-    /// Returns whether an answer to this turn is awaited.
     pub(crate) fn awaits(&self, turn: Turn) -> bool {
         self.is_latest(turn) && self.is_open()
     }

@@ -38,7 +38,6 @@ const DELAYS: Reconnect = Reconnect {
     stable_after: Duration::MAX,
 };
 
-/// Outcome of sending a move.
 #[derive(Debug)]
 pub(crate) enum SendOutcome {
     /// The server took it; the request was sent then.

@@ -40,7 +40,6 @@ struct Absence {
     delay: Duration,
 }
 
-/// New requests of the opponent.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NewRequests {
     pub(crate) draw: bool,

@@ -61,7 +61,6 @@ pub(crate) async fn play(context: GameContext, id: GameId, signals: GameSignals)
     }
 }
 
-/// Interruption of a game.
 #[derive(Debug, thiserror::Error)]
 enum Interruption {
     #[error(transparent)]

@@ -34,7 +34,6 @@ pub(crate) enum TrackError {
     Wire(#[from] WireError),
 }
 
-/// The moves of one game.
 #[derive(Debug)]
 pub(crate) struct MoveTracker {
     pub(crate) kind: GameKind,

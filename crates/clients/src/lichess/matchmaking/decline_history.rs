@@ -16,7 +16,6 @@ use crate::lichess::challenges::filter::Mode;
 
 const MAX_DELAY: Duration = Duration::from_secs(30 * 86_400);
 const DAY: Duration = Duration::from_secs(86_400);
-/// Version of the file.
 const VERSION: u64 = 1;
 /// Opponents that are remembered; beyond that, those are dropped first whose delay ends first.
 const MAX_OPPONENTS: usize = 4096;
@@ -30,7 +29,6 @@ pub(crate) struct DeclineHistory {
     sent: VecDeque<Timestamp>,
 }
 
-/// The file.
 #[derive(Serialize)]
 struct Stored<'h> {
     version: u64,

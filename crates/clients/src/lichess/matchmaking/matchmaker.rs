@@ -50,7 +50,6 @@ pub(crate) struct Matchmaker {
     limited_until: Duration,
 }
 
-/// Proposer of a challenge.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Proposer {
     Matchmaker,

@@ -39,7 +39,6 @@ pub enum PgnGrouping {
 
 #[derive(Clone, Debug)]
 pub(crate) struct PgnFiles {
-    /// The games' server.
     pub(crate) server: BaseUrl,
     pub(crate) directory: PathBuf,
     pub(crate) grouping: PgnGrouping,

@@ -9,7 +9,6 @@ use zeitnot_seat::{Eval, EvalScore};
 
 /// Longer files are not ours.
 const MAX_FILE_BYTES: u64 = 1 << 20;
-/// Version of the file.
 const VERSION: u64 = 1;
 /// Maximum length of a game; the server ends longer ones.
 pub(crate) const MAX_PLIES: usize = 4096;

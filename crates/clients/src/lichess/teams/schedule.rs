@@ -91,7 +91,6 @@ impl fmt::Display for Tournament {
     }
 }
 
-/// A request that is due.
 #[derive(Clone, Debug)]
 pub(crate) enum JoinRequest {
     Team(Team),

@@ -23,7 +23,6 @@ pub(super) enum Lookup {
     Playing(Vec<GameId>, Result<Arc<Vec<GameEvent>>, HttpError>),
     /// Whether the token is revoked.
     Token(bool),
-    /// Our online status.
     Online(Result<Vec<UserStatus>, HttpError>),
     Opponent(GameId, Option<Opponent>),
 }
