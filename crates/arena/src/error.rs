@@ -2,10 +2,7 @@
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
-use crate::{
-    database::{DatabaseError, DatabaseLocation},
-    keys::KeysError,
-};
+use crate::{database::UnusableDatabase, keys::KeysError};
 
 /// Reason why an arena cannot start.
 #[allow(missing_docs)]
@@ -23,8 +20,8 @@ pub enum ArenaError {
     Users { path: PathBuf, why: String },
     #[error("cannot use the keys {}: {source}; `zeitnot arena keys FILE NAME…` makes such a file", path.display())]
     Keys { path: PathBuf, source: KeysError },
-    #[error("cannot use the database {location}: {why}")]
-    Database { location: DatabaseLocation, why: DatabaseError },
+    #[error(transparent)]
+    Database(#[from] UnusableDatabase),
     #[error("{}, line {line}: {why}; each line is to hold one FEN or EPD", path.display())]
     Opening { path: PathBuf, line: usize, why: String },
 }
@@ -34,14 +31,14 @@ impl ArenaError {
     pub fn is_configuration(&self) -> bool {
         match self {
             ArenaError::Listen { .. } | ArenaError::Games { .. } => false,
-            ArenaError::Database { why, .. } => !why.is_outage(),
+            ArenaError::Database(database) => !database.why.is_outage(),
             _ => true,
         }
     }
 
     /// Returns whether another arena on the same database has what is asked for.
     pub(crate) fn is_taken(&self) -> bool {
-        matches!(self, ArenaError::Database { why: DatabaseError::Taken { .. }, .. })
+        matches!(self, ArenaError::Database(database) if database.is_taken())
     }
 }
 

@@ -59,7 +59,7 @@ mod web;
 pub use arena::{Arena, Summary};
 pub use bot_page::BotPage;
 pub use config::Config;
-pub use database::{BadLocation, DatabaseError, DatabaseLocation, ServerUrl};
+pub use database::{BadLocation, DatabaseError, DatabaseLocation, ServerUrl, UnusableDatabase};
 pub use error::ArenaError;
 pub use hosts::{BadPublicUrl, PublicUrl};
 pub use keys::{Keys, KeysError};

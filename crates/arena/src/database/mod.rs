@@ -28,7 +28,6 @@ use tokio::{
 use zeitnot_engine::priority;
 use zeitnot_pairing::Name;
 
-use crate::error::ArenaError;
 
 mod change;
 mod check;
@@ -68,6 +67,22 @@ const MAX_MOURNING: Duration = Duration::from_secs(2);
 /// Time between two attempts meanwhile.
 const RETRY: Duration = Duration::from_millis(100);
 
+/// Reason why an arena cannot start, or go on, with its database.
+#[allow(missing_docs)]
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use the database {location}: {why}")]
+pub struct UnusableDatabase {
+    pub location: DatabaseLocation,
+    pub why: DatabaseError,
+}
+
+impl UnusableDatabase {
+    /// Returns whether another arena on the same database has what is asked for.
+    pub(crate) fn is_taken(&self) -> bool {
+        matches!(self.why, DatabaseError::Taken { .. })
+    }
+}
+
 /// Access to the writer.
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
@@ -92,7 +107,9 @@ impl WriterThread {
 
 impl Database {
     /// Opens or creates the database, and starts its writer.
-    pub(crate) async fn open(location: DatabaseLocation) -> Result<(Database, WriterThread), ArenaError> {
+    pub(crate) async fn open(
+        location: DatabaseLocation,
+    ) -> Result<(Database, WriterThread), UnusableDatabase> {
         let (requests, queue) = mpsc::channel(QUEUE);
         let (opened, is_open) = oneshot::channel();
         let opening = location.clone();
@@ -121,7 +138,7 @@ impl Database {
         };
         match opened {
             Ok(thread) => Ok((Database::of(requests, location), WriterThread(thread))),
-            Err(why) => Err(ArenaError::Database { location, why }),
+            Err(why) => Err(UnusableDatabase { location, why }),
         }
     }
 
@@ -155,12 +172,12 @@ impl Database {
     }
 
     /// Takes up the tournament of that name, or begins a new edition if there is none or the last is complete.
-    pub(crate) async fn open_tournament(&self, opening: Opening) -> Result<Opened, ArenaError> {
+    pub(crate) async fn open_tournament(&self, opening: Opening) -> Result<Opened, UnusableDatabase> {
         self.ask(|reply| Request::Tournament { opening: opening.clone(), reply }).await
     }
 
     /// Takes a state that one arena has at a time.
-    async fn take(&self, subject: Subject) -> Result<(), ArenaError> {
+    async fn take(&self, subject: Subject) -> Result<(), UnusableDatabase> {
         self.ask(|reply| Request::Take { subject, reply }).await
     }
 
@@ -169,7 +186,7 @@ impl Database {
     async fn ask<T>(
         &self,
         request: impl Fn(oneshot::Sender<Result<T, DatabaseError>>) -> Request,
-    ) -> Result<T, ArenaError> {
+    ) -> Result<T, UnusableDatabase> {
         loop {
             let (reply, answer) = oneshot::channel();
             let _ = self.requests.send(request(reply)).await;
@@ -184,7 +201,7 @@ impl Database {
     }
 
     /// Returns the tournaments that the organiser has created and that are not complete, with their settings.
-    pub(crate) async fn created(&self) -> Result<Vec<(Name, SettingsText)>, ArenaError> {
+    pub(crate) async fn created(&self) -> Result<Vec<(Name, SettingsText)>, UnusableDatabase> {
         let created = async { Reader::open(&self.location).await?.created().await };
         created.await.map_err(|why| self.unusable(why))
     }
@@ -195,7 +212,7 @@ impl Database {
     }
 
     /// Returns the refusals of no tournament. One arena has them; others begin without, and keep none.
-    pub(crate) async fn refusals(&self) -> Result<Vec<RefusalRecord>, ArenaError> {
+    pub(crate) async fn refusals(&self) -> Result<Vec<RefusalRecord>, UnusableDatabase> {
         if let Err(error) = self.take(Subject::Refusals).await {
             return if error.is_taken() { Ok(Vec::new()) } else { Err(error) };
         }
@@ -204,14 +221,14 @@ impl Database {
     }
 
     /// Takes the state of the Lichess API, and returns it.
-    pub(crate) async fn lichess(&self) -> Result<Vec<LichessRow>, ArenaError> {
+    pub(crate) async fn lichess(&self) -> Result<Vec<LichessRow>, UnusableDatabase> {
         self.take(Subject::Lichess).await?;
         let rows = async { Reader::open(&self.location).await?.lichess().await };
         rows.await.map_err(|why| self.unusable(why))
     }
 
     /// Returns the error of an arena that cannot go on with this database.
-    pub(crate) fn unusable(&self, why: DatabaseError) -> ArenaError {
-        ArenaError::Database { location: (*self.location).clone(), why }
+    pub(crate) fn unusable(&self, why: DatabaseError) -> UnusableDatabase {
+        UnusableDatabase { location: (*self.location).clone(), why }
     }
 }
