@@ -1,82 +1,102 @@
-//! PGN of tournament games: seven tags and a few more, moves with clocks.
+//! PGN of games: seven tags and a few more, moves with clocks and evaluations. All games of an arena are printed here.
 
-use zeitnot_rules::{ByColor, GameError, GameKind, GameResult};
-use zeitnot_wire::pgn::{self, Pgn, Ply};
+use std::time::Duration;
+
+use zeitnot_rules::{Color, DynGame, GameError, GameKind, GameResult};
+use zeitnot_wire::pgn::{self, Pgn};
 
 use crate::{
-    database::{GameEnd, GameHeader, GameState},
-    replay::Replay,
+    database::GameState,
+    live::{
+        stored,
+        view::{Game, Numbering, Ply, Score, Thought},
+    },
 };
 
-/// Termination of a game that the arena does not know the end of.
+/// Termination of a game that has not ended, or that the arena does not know the end of.
 const UNTERMINATED: &str = "unterminated";
 
-/// Prints a game of the tournament of that name.
-pub(crate) fn print(event: &str, header: &GameHeader, plies: Vec<Ply>, end: Option<&GameEnd>) -> String {
-    let tags = tags(event, header, plies.len(), end);
-    Pgn { tags, fen: header.start.clone(), plies, result: end.map_or("*", GameEnd::result_text) }.print()
+/// Prints a game.
+pub(crate) fn print(game: &Game) -> String {
+    let results = Color::BOTH.map(|color| GameResult::Won(color).as_str()).into_iter();
+    let mut results = results.chain([GameResult::Draw.as_str()]);
+    let result = results.find(|known| game.summary.result.as_deref() == Some(known)).unwrap_or("*");
+    let plies = game.plies.iter().map(|ply| {
+        let Ply { san, left_ms, thought, .. } = ply;
+        let (left, eval) = (left_ms.map(Duration::from_millis), thought.as_ref().map(eval));
+        pgn::Ply { text: san.clone(), left, eval }
+    });
+    Pgn { tags: tags(game, result), fen: own_start(game), plies: plies.collect(), result }.print()
 }
 
-/// Prints a game from the database.
+/// Prints a game of the database that belongs to the tournament of that name.
 ///
 /// # Errors
 /// [`GameError`] of the first move that does not fit the rules.
-pub(crate) fn print_stored(event: &str, game: &GameState) -> Result<String, GameError> {
-    let plies = Replay::new(game)?.plies.into_iter();
-    let plies = plies.map(|ply| Ply { text: ply.san, left: ply.left, eval: None }).collect();
-    Ok(print(event, &game.header, plies, game.end.as_ref()))
+pub(crate) fn print_stored(tournament: Option<String>, game: &GameState) -> Result<String, GameError> {
+    // The tags hold the number, whichever kind it is.
+    let tournament = tournament.map(|name| (name, Numbering::Games));
+    stored::view(game, tournament).map(|game| print(&game))
 }
 
 /// Line by which a game is found again in a file.
-pub(crate) fn id_tag(header: &GameHeader) -> String {
-    format!("[GameId \"{}\"]", header.id)
+pub(crate) fn id_tag(id: &str) -> String {
+    format!("[GameId \"{id}\"]")
 }
 
-fn tags(
-    event: &str,
-    header: &GameHeader,
-    plies: usize,
-    end: Option<&GameEnd>,
-) -> Vec<(&'static str, String)> {
-    let GameHeader { id, round, names: ByColor([white, black]), time_control, repeats, began, .. } = header;
+/// Evaluation as Lichess exports it, with the depth.
+fn eval(Thought { score, depth, .. }: &Thought) -> String {
+    match score {
+        Score::Cp(cp) => format!("{:.2},{depth}", f64::from(*cp) / 100.0),
+        Score::Mate(moves) => format!("#{moves},{depth}"),
+    }
+}
+
+/// Initial position, unless it is the usual one.
+fn own_start(game: &Game) -> Option<String> {
+    let kind = game.summary.kind.parse().ok()?;
+    DynGame::begin(kind, Some(&game.start_fen)).ok()?.own_start()
+}
+
+fn tags(game: &Game, result: &str) -> Vec<(&'static str, String)> {
+    let Game { summary, plies, number, termination, repeats, result_at_board, note, .. } = game;
     let unknown = |text: Option<String>, mark: &str| text.unwrap_or_else(|| mark.to_owned());
+    // By RFC 3339: `2026-03-01T12:30:00.25Z`.
+    let (date, time) = summary.started.split_once('T').unwrap_or_default();
     let mut tags = vec![
-        ("Event", event.to_owned()),
+        ("Event", unknown(summary.tournament.clone(), "?")),
         ("Site", "Zeitnot arena".to_owned()),
-        ("Date", pgn::date(*began)),
-        ("Round", unknown(round.map(|round| round.to_string()), "-")),
-        ("White", white.clone()),
-        ("Black", black.clone()),
-        ("Result", end.map_or("*", GameEnd::result_text).to_owned()),
-        ("GameId", id.to_string()),
-        ("UTCTime", pgn::time(*began)),
-        ("TimeControl", unknown(time_control.clone(), "-")),
-        ("PlyCount", plies.to_string()),
-        ("Termination", end.map_or(UNTERMINATED, |end| &end.termination).to_owned()),
+        ("Date", date.replace('-', ".")),
+        ("Round", unknown(number.map(|number| number.to_string()), "-")),
+        ("White", summary.white.name.clone()),
+        ("Black", summary.black.name.clone()),
+        ("Result", result.to_owned()),
+        ("GameId", summary.id.clone()),
+        ("UTCTime", time.chars().take("12:30:00".len()).collect()),
+        ("TimeControl", unknown(summary.time_control.clone(), "-")),
+        ("PlyCount", plies.len().to_string()),
+        ("Termination", unknown(termination.clone(), UNTERMINATED)),
     ];
-    if header.kind != GameKind::Chess {
-        tags.push(("Variant", header.kind.name().to_owned()));
+    if summary.kind != GameKind::Chess.name() {
+        tags.push(("Variant", summary.kind.clone()));
     }
     // The other game was broken off.
     tags.extend(repeats.clone().map(|id| ("Repeats", id)));
-    if let Some(GameEnd { result, note, corrected, .. }) = end {
-        let at_board = result.map_or("*", GameResult::as_str).to_owned();
-        tags.extend(corrected.map(|_| ("ResultAtBoard", at_board)));
-        tags.extend(note.as_ref().map(|note| ("Note", note.to_string())));
-    }
+    tags.extend(result_at_board.clone().map(|result| ("ResultAtBoard", result)));
+    tags.extend(note.clone().map(|note| ("Note", note)));
     tags
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{ops::ControlFlow, time::Duration};
+    use std::ops::ControlFlow;
 
     use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
     use proptest::prelude::*;
 
     use super::*;
-    use crate::database::{MoveList, Source};
-    use zeitnot_rules::Color;
+    use crate::database::{GameEnd, GameHeader, MoveList, Source};
+    use zeitnot_rules::ByColor;
     use zeitnot_wire::pgn::WIDTH;
 
     /// Collects the tags and then the moves, each with whether there is a comment.
@@ -123,8 +143,8 @@ mod tests {
             .collect()
     }
 
-    fn game(names: [&str; 2], start: Option<&str>, repeats: Option<&str>) -> (GameHeader, GameEnd) {
-        let began = time::macros::datetime!(2026-03-01 12:30:00 UTC);
+    fn game(names: [&str; 2], start: Option<&str>, repeats: Option<&str>) -> GameState {
+        let began = time::macros::datetime!(2026-03-01 12:30:00.25 UTC);
         let header = GameHeader {
             id: "1a2b".into(),
             source: Source::Contest,
@@ -147,17 +167,22 @@ mod tests {
             note: None,
             corrected: None,
         };
-        (header, end)
+        GameState { header: header.into(), moves: MoveList::default(), end: Some(end) }
     }
 
-    fn left(ply: usize) -> Option<Duration> {
-        Some(Duration::from_millis(2950 + 3_600_000 * ply as u64))
+    fn left(ply: usize) -> Duration {
+        Duration::from_millis(2950 + 3_600_000 * ply as u64)
     }
 
-    fn print_game(names: [&str; 2], start: Option<&str>, moves: &[&str]) -> String {
-        let (header, end) = game(names, start, None);
-        let ply = |(i, text): (usize, &&str)| Ply { text: (*text).to_owned(), left: left(i), eval: None };
-        print("class", &header, moves.iter().enumerate().map(ply).collect(), Some(&end))
+    fn played(mut game: GameState, moves: &[&str]) -> GameState {
+        for (ply, mv) in moves.iter().enumerate() {
+            game.moves.push(mv, (Some(left(ply)), None));
+        }
+        game
+    }
+
+    fn print_played(game: &GameState) -> String {
+        print_stored(Some("class".to_owned()), game).unwrap()
     }
 
     const SHORT: &str = r#"[Event "class"]
@@ -180,33 +205,36 @@ mod tests {
 
     #[test]
     fn a_short_game_to_the_letter() {
-        assert_eq!(print_game(["alice", "bob"], None, &["f3", "e5", "g4", "Qh4#"]), SHORT);
+        let stored = played(game(["alice", "bob"], None, None), &["f2f3", "e7e5", "g2g4", "d8h4"]);
+        assert_eq!(print_played(&stored), SHORT);
+        assert!(SHORT.contains(&id_tag(&stored.header.id)));
+
+        let header = game(["alice", "bob"], None, Some("0f")).header;
+        let mut running = GameState { header, end: None, ..stored };
+        let pgn = print_played(&running);
+        assert!(pgn.contains("[Termination \"unterminated\"]\n[Repeats \"0f\"]\n"), "{pgn}");
+        assert!(pgn.ends_with("2... Qh4# {[%clk 3:00:02.95]} *\n\n"), "{pgn}");
+        running.moves.push("e2e4", (None, None));
+        assert!(print_stored(None, &running).is_err());
     }
 
     #[test]
-    fn a_stored_game_is_printed_as_the_played_one() {
-        let (header, end) = game(["alice", "bob"], None, None);
-        let mut moves = MoveList::default();
-        for (ply, mv) in ["f2f3", "e7e5", "g2g4", "d8h4"].into_iter().enumerate() {
-            moves.push(mv, left(ply));
+    fn thoughts_are_evaluations() {
+        let mut game = stored::view(&played(game(["a", "b"], None, None), &["e2e4", "e7e5"]), None).unwrap();
+        for (ply, score) in game.plies.iter_mut().zip([Score::Cp(-25), Score::Mate(3)]) {
+            let (nodes, nps, pv, origin) = (None, None, Vec::new(), "search".to_owned());
+            ply.thought = Some(Thought { score, depth: 12, nodes, nps, pv, origin });
         }
-        let stored = GameState { header: header.into(), moves, end: Some(end) };
-        assert_eq!(print_stored("class", &stored).unwrap(), SHORT);
-        assert!(SHORT.contains(&id_tag(&stored.header)));
-
-        let (header, _) = game(["alice", "bob"], None, Some("0f"));
-        let mut running = GameState { header: header.into(), end: None, ..stored };
-        let pgn = print_stored("class", &running).unwrap();
-        assert!(pgn.contains("[Termination \"unterminated\"]\n[Repeats \"0f\"]\n"), "{pgn}");
-        assert!(pgn.ends_with("2... Qh4# {[%clk 3:00:02.95]} *\n\n"), "{pgn}");
-        running.moves.push("e2e4", None);
-        assert!(print_stored("class", &running).is_err());
+        let pgn = print(&game);
+        assert!(pgn.contains("1. e4 {[%eval -0.25,12] [%clk 0:00:02.95]}"), "{pgn}");
+        assert!(pgn.contains("{[%eval #3,12] [%clk"), "{pgn}");
+        assert!(pgn.contains("[Event \"?\"]"), "{pgn}");
     }
 
     #[test]
     fn numbers_follow_the_position() {
         let fen = "4k3/8/8/8/8/8/8/4K2R b K - 3 40";
-        let pgn = print_game(["a", "b"], Some(fen), &["Kd7", "O-O"]);
+        let pgn = print_played(&played(game(["a", "b"], Some(fen), None), &["e8d7", "e1g1"]));
         assert!(pgn.contains("[SetUp \"1\"]\n[FEN \"4k3/8/8/8/8/8/8/4K2R b K - 3 40\"]\n"), "{pgn}");
         assert!(pgn.contains("\n40... Kd7 {[%clk 0:00:02.95]} 41. O-O {"), "{pgn}");
     }
@@ -218,7 +246,17 @@ mod tests {
         ) {
             let shuffle = ["Nf3", "Nf6", "Ng1", "Ng8"];
             let moves: Vec<_> = shuffle.iter().copied().cycle().take(plies).collect();
-            let pgn = print_game([&white, &black], None, &moves);
+            let mut game = stored::view(&game([&white, &black], None, None), None).unwrap();
+            let ply = |(ply, san): (usize, &&str)| Ply {
+                uci: String::new(),
+                san: (*san).to_owned(),
+                fen: String::new(),
+                spent_ms: None,
+                left_ms: u64::try_from(left(ply).as_millis()).ok(),
+                thought: None,
+            };
+            game.plies = moves.iter().enumerate().map(ply).collect();
+            let pgn = print(&game);
             prop_assert!(pgn.lines().skip_while(|line| line.starts_with('[')).all(|l| l.chars().count() <= WIDTH));
             let twice = pgn.clone() + &pgn;
             let games: Result<Vec<_>, _> = Reader::new(twice.as_bytes()).read_games(&mut Collector).collect();

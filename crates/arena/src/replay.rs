@@ -14,6 +14,8 @@ pub(crate) struct Replayed {
     /// Position after it.
     pub(crate) fen: String,
     pub(crate) left: Option<Duration>,
+    /// Unknown in games of earlier arenas.
+    pub(crate) spent: Option<Duration>,
 }
 
 /// Stored game with its positions.
@@ -33,14 +35,14 @@ impl Replay {
         let mut board = DynGame::begin(kind, game.header.start.as_deref())?;
         let start = board.root();
         let (mut plies, mut dealt) = (Vec::new(), game.moves.positions());
-        for (text, left) in game.moves.iter() {
+        for (text, (left, spent)) in game.moves.iter() {
             let mv = board.read(text)?;
             let san = board.san(&mv)?;
             match dealt.next() {
                 Some(position) => board = DynGame::begin(kind, Some(position))?,
                 None => board.play(&mv)?,
             }
-            plies.push(Replayed { text: mv.to_string(), san, fen: board.now(), left });
+            plies.push(Replayed { text: mv.to_string(), san, fen: board.now(), left, spent });
         }
         Ok(Replay { start, plies })
     }

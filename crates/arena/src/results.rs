@@ -123,12 +123,12 @@ impl TournamentResults {
 
     /// All games at the board that are over or broken off. A game that does not fit the rules is replaced by a comment.
     pub fn pgn(&self) -> String {
-        let event = self.history.tournament.name.as_str();
+        let event = &self.history.tournament.name;
         let played =
             self.history.games.iter().filter(|game| game.end.as_ref().is_none_or(|end| end.is_played()));
         let print = |game: &GameState| {
             let broken = |error| format!("; game {} cannot be shown: {error}\n\n", game.header.id);
-            pgn::print_stored(event, game).unwrap_or_else(broken)
+            pgn::print_stored(Some(event.to_string()), game).unwrap_or_else(broken)
         };
         played.map(print).collect()
     }

@@ -335,7 +335,11 @@ pub(crate) struct GameState {
     pub(crate) end: Option<GameEnd>,
 }
 
-/// Moves of a game in one text, each with its clock: `e2e4@2950 e7e5@2900`.
+/// Time left on the mover's clock after a move, and time that the move took.
+pub(crate) type MoveTimes = (Option<Duration>, Option<Duration>);
+
+/// Moves of a game in one text, each with the milliseconds left and spent: `e2e4@2950/50 e7e5@2900/100`. After them
+/// `@1200` is the clock of the side that was to move when the game ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MoveList {
     pub(super) moves: String,
@@ -344,21 +348,32 @@ pub(crate) struct MoveList {
 }
 
 impl MoveList {
-    /// Adds a move, and the time left on the mover's clock after it.
-    pub(crate) fn push(&mut self, mv: &str, left: Option<Duration>) {
+    /// Adds a move.
+    pub(crate) fn push(&mut self, mv: &str, (left, spent): MoveTimes) {
         if !self.moves.is_empty() {
             self.moves.push(' ');
         }
         self.moves.push_str(mv);
-        if let Some(left) = left {
-            // Writing to a string does not fail.
-            let _ = write!(self.moves, "@{}", left.as_millis());
+        let millis = |time: Duration| time.as_millis().to_string();
+        let left = left.map(millis).unwrap_or_default();
+        // Writing to a string does not fail.
+        let _ = match spent.map(millis) {
+            Some(spent) => write!(self.moves, "@{left}/{spent}"),
+            None if left.is_empty() => Ok(()),
+            None => write!(self.moves, "@{left}"),
+        };
+    }
+
+    /// Adds the clock of the side that was to move when the game ended.
+    pub(crate) fn stop(&mut self, left: Option<Duration>) {
+        if left.is_some() {
+            self.push("", (left, None));
         }
     }
 
     /// Adds a move in which chance had a part, and the position after it.
-    pub(crate) fn push_dealt(&mut self, mv: &str, left: Option<Duration>, position: &str) {
-        self.push(mv, left);
+    pub(crate) fn push_dealt(&mut self, mv: &str, times: MoveTimes, position: &str) {
+        self.push(mv, times);
         self.positions.push_str(position);
         self.positions.push('\n');
     }
@@ -368,12 +383,27 @@ impl MoveList {
         self.positions.lines()
     }
 
-    /// Returns the moves with the clocks after them.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Option<Duration>)> {
-        self.moves.split(' ').filter(|word| !word.is_empty()).map(|word| {
+    /// Returns the moves with their times. Rows of earlier arenas do not tell the time spent.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, MoveTimes)> {
+        self.words().filter(|(mv, _)| !mv.is_empty())
+    }
+
+    /// Returns the clock of the side that was to move when the game ended.
+    pub(crate) fn stopped(&self) -> Option<Duration> {
+        self.words().last().filter(|(mv, _)| mv.is_empty()).and_then(|(_, (left, _))| left)
+    }
+
+    fn words(&self) -> impl Iterator<Item = (&str, MoveTimes)> {
+        let is_millis = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let millis = |text: &str| text.parse().ok().map(Duration::from_millis);
+        self.moves.split(' ').filter(|word| !word.is_empty()).map(move |word| {
+            let Some((mv, times)) = word.rsplit_once('@') else { return (word, (None, None)) };
+            let (left, spent) = times.split_once('/').unwrap_or((times, ""));
             // A drop has an @ of its own, with a square behind it.
-            let clock = word.rsplit_once('@').and_then(|(mv, left)| Some((mv, left.parse().ok()?)));
-            clock.map_or((word, None), |(mv, left)| (mv, Some(Duration::from_millis(left))))
+            match is_millis(left) && is_millis(spent) {
+                true => (mv, (millis(left), millis(spent))),
+                false => (word, (None, None)),
+            }
         })
     }
 }
@@ -383,19 +413,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_are_read_back_with_their_clocks() {
+    fn moves_are_read_back_with_their_times() {
         let mut moves = MoveList::default();
-        assert_eq!(moves.iter().count(), 0);
+        assert_eq!((moves.iter().count(), moves.stopped()), (0, None));
+        let millis = |time| Some(Duration::from_millis(time));
         let played = [
-            ("e2e4", Some(Duration::from_millis(2950))),
-            ("e7e5", None),
-            ("P@f3", None),
-            ("Q@a1", Some(Duration::ZERO)),
+            ("e2e4", (millis(2950), millis(50))),
+            ("e7e5", (None, None)),
+            ("P@f3", (None, millis(7))),
+            ("Q@a1", (millis(0), None)),
         ];
-        for (mv, left) in played {
-            moves.push(mv, left);
+        for (mv, times) in played {
+            moves.push(mv, times);
         }
-        assert_eq!(moves.moves, "e2e4@2950 e7e5 P@f3 Q@a1@0");
-        assert_eq!(moves.iter().collect::<Vec<_>>(), played);
+        assert_eq!(moves.moves, "e2e4@2950/50 e7e5 P@f3@/7 Q@a1@0");
+        assert_eq!((moves.iter().collect::<Vec<_>>(), moves.stopped()), (played.to_vec(), None));
+        moves.stop(millis(1200));
+        assert_eq!((moves.iter().count(), moves.stopped()), (4, millis(1200)));
     }
 }

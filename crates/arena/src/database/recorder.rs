@@ -7,7 +7,7 @@ use zeitnot_rules::GameResult;
 
 use super::{
     Database,
-    change::{Change, GameEnd, GameHeader, GameState, MoveList},
+    change::{Change, GameEnd, GameHeader, GameState, MoveList, MoveTimes},
 };
 
 /// A game that is written as it goes on. Without a database nothing happens.
@@ -32,25 +32,33 @@ impl GameRecorder {
         self.plies
     }
 
-    /// Adds a move, and the time left on the mover's clock after it.
-    pub(crate) fn moved(&mut self, mv: &str, left: Option<Duration>) {
-        self.game.moves.push(mv, left);
+    /// Adds a move.
+    pub(crate) fn moved(&mut self, mv: &str, times: MoveTimes) {
+        self.game.moves.push(mv, times);
         self.plies += 1;
         self.note();
     }
 
     /// Adds a move in which chance had a part, and the position after it.
-    pub(crate) fn dealt(&mut self, mv: &str, position: &str) {
-        self.game.moves.push_dealt(mv, None, position);
+    pub(crate) fn dealt(&mut self, mv: &str, times: MoveTimes, position: &str) {
+        self.game.moves.push_dealt(mv, times, position);
         self.plies += 1;
         self.note();
     }
 
     /// Ends the game, once, and waits for the disk: only then the players are told. `None`: it was broken off.
-    pub(crate) async fn end(&mut self, result: Option<GameResult>, reason: String, termination: &str) {
+    /// `left` is the clock of the side to move.
+    pub(crate) async fn end(
+        &mut self,
+        result: Option<GameResult>,
+        reason: String,
+        termination: &str,
+        left: Option<Duration>,
+    ) {
         if self.game.end.is_some() {
             return;
         }
+        self.game.moves.stop(left);
         let (termination, at) = (termination.to_owned(), OffsetDateTime::now_utc());
         self.game.end =
             Some(GameEnd { result, reason, termination, place: None, at, note: None, corrected: None });

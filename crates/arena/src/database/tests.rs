@@ -52,7 +52,7 @@ fn game(id: &str, tournament: TournamentId, moves: &[&str], place: Option<Place>
         began,
     };
     let mut list = MoveList::default();
-    moves.iter().for_each(|mv| list.push(mv, Some(Duration::from_millis(1500))));
+    moves.iter().for_each(|mv| list.push(mv, (Some(Duration::from_millis(1500)), None)));
     let end = place.map(|place| GameEnd {
         result: Some(GameResult::Won(Color::White)),
         reason: "Checkmate".into(),

@@ -197,7 +197,7 @@ fn header(report: &Report, clocks: ByColor<Duration>, referee: &Referee<DynGame>
         time_control: same
             .then_some(TimeControl { initial: clocks[Color::White], increment: Duration::ZERO }),
         start_fen: referee.board.root(),
-        is_own_start: false,
+        repeats: None,
         started: report.began,
     }
 }
@@ -260,7 +260,8 @@ impl Game {
         let played = self.referee.board.moves();
         if let Some(mv) = played.last().filter(|_| played.len() > self.recorder.plies()) {
             self.live.moved(mv, &self.referee, Instant::now());
-            self.recorder.moved(mv.as_str(), self.referee.plies.last().and_then(|ply| ply.left));
+            let times = self.referee.plies.last().map(|ply| (ply.left, ply.spent));
+            self.recorder.moved(mv.as_str(), times.unwrap_or_default());
         }
     }
 
@@ -276,8 +277,9 @@ impl Game {
             (End::Absent(_), _) => "A player has left".to_owned(),
             _ => cause.to_string(),
         };
-        self.recorder.end(result, reason.clone(), cause.termination()).await;
-        self.live.ended(result, reason, &self.referee, Instant::now());
+        let left = self.referee.clock.left(self.referee.turn(), Instant::now());
+        self.recorder.end(result, reason.clone(), cause.termination(), left).await;
+        self.live.ended(result, reason, cause.termination(), &self.referee, Instant::now());
     }
 
     async fn greet(&mut self, color: Color) -> Result<(), NetError> {

@@ -3,14 +3,15 @@
 use std::net::SocketAddr;
 
 use time::OffsetDateTime;
+use tokio::time::Instant;
 use zeitnot_referee::Ply;
-use zeitnot_rules::{ByColor, GameResult};
+use zeitnot_rules::{ByColor, Color, GameResult};
 use zeitnot_wire::{
     lichess::{Status, Variant},
     pgn::{self, Pgn},
 };
 
-use super::game::{End, Game, Player};
+use super::game::{End, Game, Player, termination};
 use crate::database::{GameEnd, GameHeader, GameState, MoveList, Source};
 
 /// Plies of a running game that are left out of its record.
@@ -44,7 +45,10 @@ pub(super) fn stored(game: &Game) -> GameState {
     };
     let mut moves = MoveList::default();
     for (mv, ply) in board.moves().iter().zip(&game.referee.plies) {
-        moves.push(mv.as_str(), ply.left);
+        moves.push(mv.as_str(), (ply.left, ply.spent));
+    }
+    if game.end.is_some() {
+        moves.stop(game.referee.clock.left(game.referee.turn(), Instant::now()));
     }
     let end = game.end.as_ref().map(|end| GameEnd {
         result: end.result(),
@@ -91,13 +95,4 @@ fn tags(game: &Game, site: SocketAddr) -> Vec<(&'static str, String)> {
     let title = |tag, player: &Player| player.title.as_ref().map(|title| (tag, title.as_str().to_owned()));
     tags.extend([title("WhiteTitle", white), title("BlackTitle", black)].into_iter().flatten());
     tags
-}
-
-fn termination(status: &Status) -> &'static str {
-    match status {
-        Status::Created | Status::Started => "Unterminated",
-        Status::Aborted | Status::NoStart | Status::Timeout | Status::UnknownFinish => "Abandoned",
-        Status::OutOfTime => "Time forfeit",
-        _ => "Normal",
-    }
 }

@@ -74,7 +74,8 @@ impl BotFeed {
         if let Some((result, words)) = game.end
             && let Some(Followed { referee, mut live, .. }) = self.games.remove(&game.id)
         {
-            live.ended(result, words, &referee, now);
+            let termination = if result.is_some() { "normal" } else { "unterminated" };
+            live.ended(result, words, termination, &referee, now);
         }
     }
 
@@ -95,7 +96,7 @@ impl BotFeed {
                 players: game.players.clone(),
                 time_control: game.time_control,
                 start_fen: board.root(),
-                is_own_start: board.own_start().is_some(),
+                repeats: None,
                 started: OffsetDateTime::now_utc(),
             };
             let of_game = |left| {

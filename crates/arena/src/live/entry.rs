@@ -2,15 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use time::format_description::well_known::Rfc3339;
 use tokio::time::Instant;
-use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
-use zeitnot_wire::pgn::{self, Pgn};
+use zeitnot_rules::{ByColor, Color, GameResult};
 
 use super::{
     feed::{ClocksAt, End, MoveMade, Shared},
-    view::{Clocks, Game, GameState, GameSummary, LiveMessage, Ply, Score, Source, Thought, Topic},
+    view::{Clocks, Game, GameState, GameSummary, LiveMessage, Ply, Source, Thought, Topic},
 };
+use crate::{database::moment, pgn};
 
 /// Reason of a game whose owner is gone without a word.
 const BROKEN_OFF: &str = "The game was broken off";
@@ -210,54 +209,27 @@ impl Entry {
             last_move: last.map(|made| made.uci.clone()),
             clocks: self.clocks(),
             ply: self.plies.len(),
-            started: header.started.format(&Rfc3339).unwrap_or_default(),
+            started: moment(header.started),
         }
     }
 
     pub(super) fn game(&self) -> Game {
-        let start_fen = self.shared.header.start_fen.clone();
+        let header = &self.shared.header;
+        let end = self.shared.end.get().filter(|_| self.is_over);
         Game {
             summary: self.summary(),
-            start_fen,
+            start_fen: header.start_fen.clone(),
             plies: self.plies.iter().map(view).collect(),
+            number: header.number.map(|(_, number)| number),
+            termination: end.map(|end| end.termination.clone()),
+            repeats: header.repeats.clone(),
             result_at_board: self.result_at_board().map(str::to_owned),
             note: self.correction.as_ref().map(|it| it.note.clone()),
         }
     }
 
     pub(super) fn pgn(&self) -> String {
-        let header = &self.shared.header;
-        let [white, black] = &header.players.0;
-        let unknown = || "?".to_owned();
-        let (result, reason) =
-            if self.is_over { (self.result(), self.outcome().1) } else { ("*", "unterminated") };
-        let mut tags = vec![
-            ("Event", header.tournament.clone().unwrap_or_else(unknown)),
-            ("Site", "Zeitnot arena".to_owned()),
-            ("Date", pgn::date(header.started)),
-            ("Round", header.number.map_or_else(unknown, |(_, number)| number.to_string())),
-            ("White", white.name.clone()),
-            ("Black", black.name.clone()),
-            ("Result", result.to_owned()),
-            ("UTCTime", pgn::time(header.started)),
-            ("TimeControl", header.time_control.map_or_else(|| "-".to_owned(), |it| it.to_string())),
-            ("PlyCount", self.plies.len().to_string()),
-            ("Termination", reason.to_owned()),
-        ];
-        if header.kind != GameKind::Chess {
-            tags.push(("Variant", header.kind.name().to_owned()));
-        }
-        tags.extend(self.result_at_board().map(|result| ("ResultAtBoard", result.to_owned())));
-        tags.extend(self.correction.as_ref().map(|it| ("Note", it.note.clone())));
-        let ply = |(made, thought): &(Arc<MoveMade>, Option<Thought>)| {
-            let eval = thought.as_ref().map(|it| match it.score {
-                Score::Cp(cp) => format!("{:.2},{}", f64::from(cp) / 100.0, it.depth),
-                Score::Mate(moves) => format!("#{moves},{}", it.depth),
-            });
-            pgn::Ply { text: made.san.clone(), left: made.left, eval }
-        };
-        let plies = self.plies.iter().map(ply).collect();
-        Pgn { tags, fen: header.is_own_start.then(|| header.start_fen.clone()), plies, result }.print()
+        pgn::print(&self.game())
     }
 }
 

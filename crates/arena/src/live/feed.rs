@@ -65,8 +65,8 @@ pub(crate) struct Header {
     pub(crate) players: ByColor<Person>,
     pub(crate) time_control: Option<TimeControl>,
     pub(crate) start_fen: String,
-    /// The start is not the usual one.
-    pub(crate) is_own_start: bool,
+    /// An earlier game without a result, which this one repeats.
+    pub(crate) repeats: Option<String>,
     pub(crate) started: OffsetDateTime,
 }
 
@@ -82,6 +82,8 @@ pub(crate) struct Shared {
 pub(super) struct End {
     pub(super) result: Option<GameResult>,
     pub(super) reason: String,
+    /// As in PGN.
+    pub(super) termination: String,
     pub(super) clocks: Option<ClocksAt>,
     pub(super) plies: Vec<Arc<MoveMade>>,
 }
@@ -242,11 +244,13 @@ impl LiveGame {
         &mut self,
         result: Option<GameResult>,
         reason: String,
+        termination: &str,
         referee: &Referee<B>,
         now: Instant,
     ) {
         let Some(Live { feed, game, plies, .. }) = self.0.take() else { return };
-        let end = End { result, reason, clocks: ClocksAt::of(referee, now), plies };
+        let (termination, clocks) = (termination.to_owned(), ClocksAt::of(referee, now));
+        let end = End { result, reason, termination, clocks, plies };
         if game.end.set(end).is_ok() {
             // If there is no room, the hub finds the end by itself.
             let _ = feed.try_send(Event::Ended(game));

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use time::format_description::well_known::Rfc3339;
 use zeitnot_rules::{ByColor, Color, GameError, GameResult, TimeControl};
 
 use super::{
@@ -10,7 +9,7 @@ use super::{
     view::{Clocks, Game, GameState, GameSummary, Numbering, Ply, Source},
 };
 use crate::{
-    database::{self, GameEnd},
+    database::{self, GameEnd, moment},
     replay::{Replay, Replayed},
 };
 
@@ -39,6 +38,7 @@ pub(crate) fn view(
     let ByColor([white, black]) = header.names.clone();
     let (last, end) = (plies.last(), game.end.as_ref());
     let (tournament, numbering) = tournament.unzip();
+    let stopped = game.moves.stopped();
     let summary = GameSummary {
         id: header.id.to_string(),
         source: header.source.into(),
@@ -53,15 +53,15 @@ pub(crate) fn view(
         reason: end.map(|end: &GameEnd| end.reason.clone()),
         fen: last.map_or_else(|| start.clone(), |ply| ply.fen.clone()),
         last_move: last.map(|ply| ply.text.clone()),
-        clocks: clocks(header.time_control.as_deref(), &start, &plies),
+        clocks: clocks(header.time_control.as_deref(), &start, &plies, stopped),
         ply: plies.len(),
-        started: header.began.format(&Rfc3339).unwrap_or_default(),
+        started: moment(header.began),
     };
-    let ply = |Replayed { text, san, fen, left }| Ply {
+    let ply = |Replayed { text, san, fen, left, spent }| Ply {
         uci: text,
         san,
         fen,
-        spent_ms: None,
+        spent_ms: spent.map(millis),
         left_ms: left.map(millis),
         thought: None,
     };
@@ -70,19 +70,28 @@ pub(crate) fn view(
         summary,
         start_fen: start,
         plies: plies.into_iter().map(ply).collect(),
+        number: header.round,
+        termination: end.map(|end| end.termination.clone()),
+        repeats: header.repeats.clone(),
         result_at_board: corrected.map(|end| end.result.map_or("*", GameResult::as_str).to_owned()),
         note: end.and_then(|end| end.note.as_ref()).map(ToString::to_string),
     })
 }
 
-/// Clocks after the last moves.
-fn clocks(time_control: Option<&str>, start: &str, plies: &[Replayed]) -> Option<Clocks> {
+/// Clocks after the last moves; `stopped` is that of the side that was to move at the end.
+fn clocks(
+    time_control: Option<&str>,
+    start: &str,
+    plies: &[Replayed],
+    stopped: Option<Duration>,
+) -> Option<Clocks> {
     let initial = time_control?.parse::<TimeControl>().ok()?.initial;
     let begins = if start.split(' ').nth(1) == Some("b") { Color::Black } else { Color::White };
     let mut left = ByColor::both(initial);
-    for (number, ply) in plies.iter().enumerate() {
+    let lefts = plies.iter().map(|ply| ply.left).chain([stopped]);
+    for (number, time) in lefts.enumerate() {
         let mover = if number % 2 == 0 { begins } else { !begins };
-        left[mover] = ply.left.unwrap_or(left[mover]);
+        left[mover] = time.unwrap_or(left[mover]);
     }
     let ByColor([white, black]) = left;
     Some(Clocks { white_ms: millis(white), black_ms: millis(black), running: None })

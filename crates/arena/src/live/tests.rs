@@ -52,7 +52,7 @@ impl Bench {
             players: ByColor([person("alice"), person("bob")]),
             time_control: Some(time_control),
             start_fen: board.root(),
-            is_own_start: false,
+            repeats: None,
             started: OffsetDateTime::UNIX_EPOCH,
         };
         let allowances = ByColor::both(Allowance::Game(time_control));
@@ -112,6 +112,7 @@ async fn spectators_see_a_game_from_its_beginning_to_its_end() {
     played.live.ended(
         Some(GameResult::Won(Color::White)),
         "Resignation".into(),
+        "normal",
         &played.referee,
         Instant::now(),
     );
@@ -172,7 +173,7 @@ async fn where_the_feed_is_full_the_next_event_is_the_whole_game() {
         others.push(bench.begin(&others.len().to_string()));
     }
     played.play("Nf3");
-    played.live.ended(None, "Aborted".into(), &played.referee, Instant::now());
+    played.live.ended(None, "Aborted".into(), "abandoned", &played.referee, Instant::now());
     others.remove(0);
     bench.settle();
     bench.hub.tick();
@@ -293,7 +294,7 @@ async fn a_game_that_is_over_before_the_hub_hears_of_it_is_shown() {
     let mut lists = bench.spectator(64, Topic::Games);
     let mut played = bench.begin("g");
     played.play("e4");
-    played.live.ended(Some(GameResult::Draw), "agreed".to_owned(), &played.referee, Instant::now());
+    played.live.ended(Some(GameResult::Draw), "agreed".to_owned(), "normal", &played.referee, Instant::now());
     bench.settle();
     bench.hub.tick();
     let shown: Vec<_> = bench.hub.games().into_iter().map(|game| (game.result, game.ply)).collect();
@@ -312,7 +313,7 @@ async fn a_correction_stands_in_the_view_of_the_game() {
     played.play("e4");
     bench.settle();
     let now = Instant::now();
-    played.live.ended(Some(GameResult::Draw), "agreed".to_owned(), &played.referee, now);
+    played.live.ended(Some(GameResult::Draw), "agreed".to_owned(), "normal", &played.referee, now);
     bench.settle();
     let mut lists = bench.spectator(64, Topic::Games);
     let mut spectator = bench.spectator(64, game("g"));

@@ -108,6 +108,13 @@ pub struct Game {
     pub start_fen: String,
     /// Moves.
     pub plies: Vec<Ply>,
+    /// Round, or number of the game in its tournament, as the tournament's `numbering` says.
+    pub number: Option<u32>,
+    /// Kind of the end, as in PGN.
+    #[schema(example = "normal")]
+    pub termination: Option<String>,
+    /// Id of a game without a result that this one repeats.
+    pub repeats: Option<String>,
     /// Result at the board, if the organiser has given it another one.
     #[schema(schema_with = schema::result_or_null)]
     pub result_at_board: Option<String>,

@@ -173,11 +173,11 @@ async fn take_up(
 
 /// Returns the games that a kill may have kept from their file.
 fn earlier(opened: &Opened) -> Vec<Earlier> {
-    let event = opened.history.tournament.name.as_str();
+    let event = &opened.history.tournament.name;
     let over =
         opened.history.games.iter().filter(|game| game.end.as_ref().is_some_and(|end| end.is_played()));
-    let earlier = over.filter_map(|game| match pgn::print_stored(event, game) {
-        Ok(text) => Some(Earlier { mark: pgn::id_tag(&game.header), text }),
+    let earlier = over.filter_map(|game| match pgn::print_stored(Some(event.to_string()), game) {
+        Ok(text) => Some(Earlier { mark: pgn::id_tag(&game.header.id), text }),
         Err(error) => {
             tracing::warn!("the stored game {} is left out: {error}", game.header.id);
             None

@@ -121,7 +121,7 @@ impl TournamentGame {
             players: ByColor(Color::BOTH.map(|color| person(&game.names[color]))),
             time_control: Some(time_control),
             start_fen: board.root(),
-            is_own_start: board.own_start().is_some(),
+            repeats: game.header.repeats.clone(),
             started: game.header.began,
         };
         game.live = live.begin(header, &game.referee, now);
@@ -177,7 +177,8 @@ impl TournamentGame {
         match self.referee.play(color, text, read_at, None) {
             Ok(mv) => {
                 self.illegal = 0;
-                self.moves.push(mv.as_str(), self.referee.plies.last().and_then(|ply| ply.left));
+                let times = self.referee.plies.last().map(|ply| (ply.left, ply.spent));
+                self.moves.push(mv.as_str(), times.unwrap_or_default());
                 self.tell_all(&Notice::PlayerMoved { mover: color, mv, view: self.view(now) });
                 if self.referee.ending.is_none() {
                     self.ask_for_move(now);
@@ -225,9 +226,13 @@ impl TournamentGame {
         self.referee.ending
     }
 
-    /// Returns the game as the database is to hold it while it goes on.
+    /// Returns the game as the database is to hold it, without its end.
     pub(super) fn state(&self) -> GameState {
-        GameState { header: self.header.clone(), moves: self.moves.clone(), end: None }
+        let mut moves = self.moves.clone();
+        if self.is_over() {
+            moves.stop(self.referee.clock.left(self.referee.turn(), Instant::now()));
+        }
+        GameState { header: self.header.clone(), moves, end: None }
     }
 
     pub(super) fn watch(&mut self, client: Client) {
@@ -251,7 +256,8 @@ impl TournamentGame {
             };
             self.clients.0.iter().for_each(|client| client.tell(over(true)));
             self.watchers.iter().for_each(|client| client.tell(over(false)));
-            self.live.ended(result, cause.to_string(), &self.referee, Instant::now());
+            let reason = cause.to_string();
+            self.live.ended(result, reason, cause.termination(), &self.referee, Instant::now());
         }
         self.referee.plies
     }

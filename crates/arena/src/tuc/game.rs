@@ -100,7 +100,7 @@ impl<'t> Game<'t> {
             players: ByColor(Color::BOTH.map(|color| person(&players[color].name))),
             time_control: None,
             start_fen: position.print(),
-            is_own_start: false,
+            repeats: None,
             started: OffsetDateTime::now_utc(),
         };
         let stored = GameHeader {
@@ -207,7 +207,8 @@ impl<'t> Game<'t> {
             let to_move = self.referee.turn();
             FromServer::Moved { to_move, mv, prize, points: Points::new(self.points()) }
         };
-        self.recorder.dealt(played, &self.referee.board.position.print());
+        let spent = self.referee.plies.last().and_then(|ply| ply.spent);
+        self.recorder.dealt(played, (None, spent), &self.referee.board.position.print());
         self.record_end().await;
         self.messages.push(message.to_line());
         self.socket.send_both(&self.players, &message).await
@@ -216,7 +217,7 @@ impl<'t> Game<'t> {
     /// Writes the end down, if it has come, before anybody is told.
     async fn record_end(&mut self) {
         if let Some(Ending { result, cause }) = self.referee.ending {
-            self.recorder.end(result, cause.to_string(), cause.termination()).await;
+            self.recorder.end(result, cause.to_string(), cause.termination(), None).await;
         }
     }
 
@@ -234,7 +235,8 @@ impl<'t> Game<'t> {
     }
 
     fn finish(mut self, ending: Ending) -> Finished {
-        self.live.ended(ending.result, ending.cause.to_string(), &self.referee, Instant::now());
+        let Ending { result, cause } = ending;
+        self.live.ended(result, cause.to_string(), cause.termination(), &self.referee, Instant::now());
         let points = self.points();
         let rules = self.config.rules.to_string();
         let names = ByColor(self.players.0.map(|player| player.name));

@@ -108,8 +108,7 @@ impl StoredGame {
     }
 
     pub(super) async fn pgn(self) -> Result<String, ApiError> {
-        let event = |tournament: Option<Event>| tournament.map_or("?".to_owned(), |(name, _)| name);
-        self.replay(move |game, tournament| pgn::print_stored(&event(tournament), game)).await
+        self.replay(|game, tournament| pgn::print_stored(tournament.map(|(name, _)| name), game)).await
     }
 
     /// Plays the game again, not on the page's thread, where games at tables are played. A visitor who gives up does not

@@ -80,6 +80,16 @@ impl End {
     }
 }
 
+/// Kind of the end, as PGN of Lichess names it.
+pub(super) fn termination(status: &Status) -> &'static str {
+    match status {
+        Status::Created | Status::Started => "Unterminated",
+        Status::Aborted | Status::NoStart | Status::Timeout | Status::UnknownFinish => "Abandoned",
+        Status::OutOfTime => "Time forfeit",
+        _ => "Normal",
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Game {
     pub(super) id: GameId,
@@ -145,7 +155,6 @@ impl Game {
             Person { name: player.name.clone(), rating: player.rating, bot: Some(bot) }
         };
         let board = self.board();
-        let started = i64::try_from(self.created.as_secs()).ok();
         let header = Header {
             id: self.id.to_string(),
             source: live::view::Source::Lichess,
@@ -155,10 +164,8 @@ impl Game {
             players: ByColor([&self.players[Color::White], &self.players[Color::Black]].map(person)),
             time_control: Some(self.terms.time),
             start_fen: board.root(),
-            is_own_start: board.own_start().is_some(),
-            started: started
-                .and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok())
-                .unwrap_or_else(OffsetDateTime::now_utc),
+            repeats: None,
+            started: OffsetDateTime::UNIX_EPOCH + self.created,
         };
         self.live = live.go_on(header, &self.referee, now);
     }
@@ -383,7 +390,8 @@ impl Game {
         let Some(end) = self.end.as_ref().filter(|_| self.tell_by.is_some()) else { return };
         self.tell_by = None;
         let waiting = take(&mut self.waiting);
-        self.live.ended(end.result(), end.status.to_string(), &self.referee, now);
+        let (reason, termination) = (end.status.to_string(), termination(&end.status).to_lowercase());
+        self.live.ended(end.result(), reason, &termination, &self.referee, now);
         self.tell_state(now);
         self.close_streams();
         for request in waiting {

@@ -425,7 +425,8 @@ impl Table {
         if let Some(ending) = self.referee.ending {
             self.search = None;
             let reason = ending.cause.to_string();
-            self.live.ended(ending.result, reason, &self.referee, now);
+            let termination = ending.cause.termination();
+            self.live.ended(ending.result, reason, termination, &self.referee, now);
         }
         for color in Color::BOTH {
             if self.seats[color].view.receiver_count() > 0 {

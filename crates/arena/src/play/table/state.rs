@@ -1,12 +1,12 @@
 //! Views of a table: facts for the live feed, and the state that each player sees.
 
-use time::format_description::well_known::Rfc3339;
 use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 use zeitnot_rules::{ByColor, Color};
 
 use super::Table;
 use crate::{
+    database::moment,
     live::{
         Header,
         view::{Clocks, Game, GameState, GameSummary, Person, Source},
@@ -33,7 +33,7 @@ impl Table {
             players: self.players(),
             time_control: self.time_control,
             start_fen: self.extra.start_fen.clone(),
-            is_own_start: self.extra.is_own_start,
+            repeats: None,
             started: self.started,
         }
     }
@@ -67,12 +67,15 @@ impl Table {
             last_move: extra.moves.last().map(|made| made.uci.clone()),
             clocks: self.clocks(now),
             ply: extra.moves.len(),
-            started: self.started.format(&Rfc3339).unwrap_or_default(),
+            started: moment(self.started),
         };
         Game {
             summary,
             start_fen: extra.start_fen.clone(),
             plies: extra.plies(&self.referee.plies),
+            number: None,
+            termination: ending.map(|ending| ending.cause.termination().to_owned()),
+            repeats: None,
             result_at_board: None,
             note: None,
         }

@@ -1,6 +1,7 @@
 //! Game of a table for the database.
 
 use time::OffsetDateTime;
+use tokio::time::Instant;
 use zeitnot_rules::{ByColor, GameKind};
 
 use super::Table;
@@ -29,10 +30,14 @@ impl Table {
         };
         let mut moves = MoveList::default();
         for (made, played) in self.extra.moves.iter().zip(&self.referee.plies) {
+            let times = (played.left, played.spent);
             match self.kind {
-                GameKind::Tuc => moves.push_dealt(&made.uci, played.left, &made.fen),
-                _ => moves.push(&made.uci, played.left),
+                GameKind::Tuc => moves.push_dealt(&made.uci, times, &made.fen),
+                _ => moves.push(&made.uci, times),
             }
+        }
+        if self.referee.ending.is_some() {
+            moves.stop(self.referee.clock.left(self.referee.turn(), Instant::now()));
         }
         let end = self.referee.ending.map(|ending| GameEnd {
             note: None,

@@ -16,7 +16,7 @@ use super::{
     },
     Running, TournamentActor,
 };
-use crate::{news::Event, pgn, timer::until};
+use crate::{database::GameState, news::Event, pgn, timer::until};
 
 /// Way in which a player goes for good.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -127,7 +127,8 @@ impl TournamentActor {
 
     async fn record(&mut self, Running { names, game, end, counts, .. }: Running) {
         let Some(end) = end else { return };
-        let (header, plies) = (game.header.clone(), game.finish());
+        let (state, plies) = (game.state(), game.finish());
+        let header = state.header.clone();
         self.pairings.push(game_row(&header, &end));
         self.report(Event::GameEnded {
             names: names.clone(),
@@ -145,9 +146,10 @@ impl TournamentActor {
             }
             None => self.broken_off.extend(BrokenOff::of(&header)),
         }
-        let ply = |Ply { san, left, .. }| zeitnot_wire::pgn::Ply { text: san, left, eval: None };
-        let plies = plies.into_iter().map(ply).collect();
-        self.store.write(pgn::print(self.config.name.as_str(), &header, plies, Some(&end))).await;
+        let game = GameState { end: Some(end), ..state };
+        if let Ok(pgn) = pgn::print_stored(Some(self.config.name.to_string()), &game) {
+            self.store.write(pgn).await;
+        }
     }
 
     /// Takes corrections of results once all is played, until `stop`: the page goes on showing the standings.
