@@ -39,9 +39,15 @@ pub(crate) fn print_stored(tournament: Option<String>, game: &GameState) -> Resu
     stored::view(game, tournament).map(|game| print(&game))
 }
 
-/// Line by which a game is found again in a file.
-pub(crate) fn id_tag(id: &str) -> String {
-    format!("[GameId \"{id}\"]")
+/// Prints a game of the database, or a comment if it does not fit the rules.
+pub(crate) fn print_or_explain(tournament: Option<String>, game: &GameState) -> String {
+    let explain = |error| format!("; game {} cannot be shown: {error}\n\n", game.header.id);
+    print_stored(tournament, game).unwrap_or_else(explain)
+}
+
+/// Returns the id of a game if this line of its PGN is the tag that has it.
+pub(crate) fn read_id_tag(line: &str) -> Option<&str> {
+    line.strip_prefix("[GameId \"")?.strip_suffix("\"]")
 }
 
 /// Evaluation as Lichess exports it, with the depth.
@@ -207,7 +213,7 @@ mod tests {
     fn a_short_game_to_the_letter() {
         let stored = played(game(["alice", "bob"], None, None), &["f2f3", "e7e5", "g2g4", "d8h4"]);
         assert_eq!(print_played(&stored), SHORT);
-        assert!(SHORT.contains(&id_tag(&stored.header.id)));
+        assert_eq!(SHORT.lines().filter_map(read_id_tag).collect::<Vec<_>>(), [&*stored.header.id]);
 
         let header = game(["alice", "bob"], None, Some("0f")).header;
         let mut running = GameState { header, end: None, ..stored };

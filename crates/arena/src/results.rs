@@ -8,9 +8,7 @@ use zeitnot_pairing::{
 };
 
 use crate::{
-    database::{
-        DatabaseError, DatabaseLocation, GameState, History, Reader, Source, StoredTournament, moment,
-    },
+    database::{DatabaseError, DatabaseLocation, History, Reader, Source, StoredTournament, moment},
     pgn,
     results_file::{ResultsFile, ResultsGame, ResultsPlayer},
     tournament::restore,
@@ -126,11 +124,7 @@ impl TournamentResults {
         let event = &self.history.tournament.name;
         let played =
             self.history.games.iter().filter(|game| game.end.as_ref().is_none_or(|end| end.is_played()));
-        let print = |game: &GameState| {
-            let broken = |error| format!("; game {} cannot be shown: {error}\n\n", game.header.id);
-            pgn::print_stored(Some(event.to_string()), game).unwrap_or_else(broken)
-        };
-        played.map(print).collect()
+        played.map(|game| pgn::print_or_explain(Some(event.to_string()), game)).collect()
     }
 }
 

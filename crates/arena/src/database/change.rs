@@ -58,11 +58,24 @@ pub(crate) enum Change {
     /// Somebody who was refused, in place of an earlier one; `None`: by no tournament.
     Refusal(Option<TournamentId>, RefusalRecord),
     /// An event of a tournament that is no result.
-    Event { tournament: TournamentId, place: Place, at: OffsetDateTime, fact: Fact },
+    Event {
+        tournament: TournamentId,
+        place: Place,
+        at: OffsetDateTime,
+        fact: Fact,
+    },
     /// Another result for a game that is over.
-    Correction { tournament: TournamentId, game: Arc<str>, result: Option<GameResult>, note: Note },
+    Correction {
+        tournament: TournamentId,
+        game: Arc<str>,
+        result: Option<GameResult>,
+        note: Note,
+    },
     /// A game that has begun, goes on or is over. The end tells all moves, so those in between may be lost.
     Game(GameState),
+    /// The game of this id is in a file of games.
+    Exported(Arc<str>),
+    ExportFile(ExportFile),
     /// State of the Lichess API.
     Lichess(LichessRow),
     /// A tournament without games is forgotten.
@@ -78,6 +91,8 @@ pub(super) enum Key {
     Event(TournamentId, Place),
     Game(Arc<str>),
     Correction(Arc<str>),
+    Exported(Arc<str>),
+    ExportFile(Name),
     Lichess(&'static str, String),
     /// After all else about it.
     Deletion(TournamentId),
@@ -92,12 +107,15 @@ impl Change {
             Change::Event { tournament, place, .. } => Key::Event(*tournament, *place),
             Change::Game(game) => Key::Game(game.header.id.clone()),
             Change::Correction { game, .. } => Key::Correction(game.clone()),
+            Change::Exported(game) => Key::Exported(game.clone()),
+            Change::ExportFile(ExportFile { tournament, .. }) => Key::ExportFile(tournament.clone()),
             Change::Lichess(row) => Key::Lichess(row.kind.as_str(), row.id.clone()),
             Change::Deletion(tournament) => Key::Deletion(*tournament),
         }
     }
 
-    /// Returns whose it is; `None` for a game of no tournament, which is of the arena that plays it.
+    /// Returns whose it is; `None` for a game of no tournament, which is of the arena that plays it, and for exports, which
+    /// do no harm to others.
     pub(super) fn subject(&self) -> Option<Subject> {
         match self {
             Change::State(tournament, _)
@@ -109,8 +127,18 @@ impl Change {
             Change::Game(game) => game.header.tournament.map(Subject::Tournament),
             Change::Refusal(None, _) => Some(Subject::Refusals),
             Change::Lichess(_) => Some(Subject::Lichess),
+            Change::Exported(_) | Change::ExportFile(_) => None,
         }
     }
+}
+
+/// File of games to which the games of the tournaments of a name are appended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ExportFile {
+    pub(crate) tournament: Name,
+    pub(crate) file: String,
+    /// Its length when games were marked last.
+    pub(crate) bytes: u64,
 }
 
 /// Refusal of somebody who wanted to join, or who was thrown out.

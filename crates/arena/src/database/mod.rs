@@ -46,8 +46,8 @@ mod write;
 mod writer;
 
 pub(crate) use change::{
-    Change, FORFEIT, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place,
-    RefusalRecord, SettingsText, Source, Subject, TournamentId, TournamentState,
+    Change, ExportFile, FORFEIT, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList,
+    Place, RefusalRecord, SettingsText, Source, Subject, TournamentId, TournamentState,
 };
 pub use error::DatabaseError;
 pub use location::{BadLocation, DatabaseLocation, ServerUrl};

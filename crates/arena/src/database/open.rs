@@ -27,6 +27,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("refusals", include_str!("migrations/0005_refusals.sql")),
     ("orders", include_str!("migrations/0006_orders.sql")),
     ("owners", include_str!("migrations/0007_owners.sql")),
+    ("export", include_str!("migrations/0008_export.sql")),
 ];
 
 pub(super) fn migrator() -> Migrator {

@@ -12,8 +12,8 @@ use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
 use super::{
     change::{
-        Corrected, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place,
-        RefusalRecord, SettingsText, Source, TournamentId, TournamentState,
+        Corrected, ExportFile, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList,
+        Place, RefusalRecord, SettingsText, Source, TournamentId, TournamentState,
     },
     check::check,
     error::DatabaseError,
@@ -133,6 +133,23 @@ impl Reader {
         within(self.limit, game(&mut self.connection, id)).await
     }
 
+    /// Returns the first games of the tournaments of that name that are over and in no file of games.
+    pub(crate) async fn unexported(
+        &mut self,
+        tournament: &str,
+        limit: usize,
+    ) -> Result<Vec<GameState>, DatabaseError> {
+        within(self.limit, unexported(&mut self.connection, tournament, limit)).await
+    }
+
+    /// Returns the file of games of the tournaments of that name.
+    pub(crate) async fn export_file(
+        &mut self,
+        tournament: &str,
+    ) -> Result<Option<ExportFile>, DatabaseError> {
+        within(self.limit, export_file(&mut self.connection, tournament)).await
+    }
+
     /// Returns the state of the Lichess API.
     pub(crate) async fn lichess(&mut self) -> Result<Vec<LichessRow>, DatabaseError> {
         within(self.limit, lichess(&mut self.connection)).await
@@ -186,6 +203,33 @@ async fn game(connection: &mut AnyConnection, id: &str) -> Result<Option<FoundGa
         Ok((game_state(&row)?, tournament.map(|name| (name, pairing))))
     };
     row.map(found).transpose()
+}
+
+async fn unexported(
+    connection: &mut AnyConnection,
+    tournament: &str,
+    limit: usize,
+) -> Result<Vec<GameState>, DatabaseError> {
+    let games = query(
+        "SELECT * FROM game WHERE tournament_id IN (SELECT id FROM tournament WHERE name = $1)
+                AND exported IS NULL AND termination <> 'forfeit'
+         ORDER BY ended, id LIMIT $2",
+    );
+    let games = games.bind(tournament).bind(i64::try_from(limit).unwrap_or(i64::MAX));
+    games.fetch_all(connection).await?.iter().map(game_state).collect()
+}
+
+async fn export_file(
+    connection: &mut AnyConnection,
+    tournament: &str,
+) -> Result<Option<ExportFile>, DatabaseError> {
+    let file = query("SELECT * FROM export WHERE tournament = $1").bind(tournament);
+    let row = file.fetch_optional(connection).await?;
+    let file = |row: AnyRow| {
+        let bytes = number(&row, "bytes")?.unwrap_or_default();
+        Ok(ExportFile { tournament: name(&row, "tournament")?, file: row.try_get("file")?, bytes })
+    };
+    row.map(file).transpose()
 }
 
 async fn lichess(connection: &mut AnyConnection) -> Result<Vec<LichessRow>, DatabaseError> {

@@ -7,8 +7,8 @@ use zeitnot_rules::{ByColor, GameKind, GameResult, TimeControl};
 
 use super::{
     change::{
-        Change, Fact, GameHeader, GameState, LichessRow, RefusalRecord, SettingsText, Subject, TournamentId,
-        TournamentState,
+        Change, ExportFile, Fact, GameHeader, GameState, LichessRow, RefusalRecord, SettingsText, Subject,
+        TournamentId, TournamentState,
     },
     error::DatabaseError,
     location::DatabaseLocation,
@@ -45,6 +45,11 @@ pub(super) async fn write(connection: &mut AnyConnection, run: Run, change: &Cha
         Change::Correction { game, result, note, .. } => {
             write_correction(connection, game, *result, note).await
         }
+        Change::Exported(game) => {
+            let update = query("UPDATE game SET exported = 1 WHERE id = $1").bind(&**game);
+            update.execute(connection).await.map(drop)
+        }
+        Change::ExportFile(file) => write_export_file(connection, file).await,
         Change::Lichess(row) => write_lichess(connection, row).await,
         Change::Deletion(tournament) => delete_tournament(connection, *tournament).await,
     }
@@ -238,6 +243,17 @@ async fn write_game(connection: &mut AnyConnection, run: Run, game: &GameState) 
         .execute(connection)
         .await
         .map(drop)
+}
+
+async fn write_export_file(
+    connection: &mut AnyConnection,
+    ExportFile { tournament, file, bytes }: &ExportFile,
+) -> Result<()> {
+    let insert = query(
+        "INSERT INTO export (tournament, file, bytes) VALUES ($1, $2, $3)
+         ON CONFLICT (tournament) DO UPDATE SET file = excluded.file, bytes = excluded.bytes",
+    );
+    insert.bind(tournament.as_str()).bind(file).bind(number(*bytes)).execute(connection).await.map(drop)
 }
 
 async fn write_lichess(connection: &mut AnyConnection, row: &LichessRow) -> Result<()> {

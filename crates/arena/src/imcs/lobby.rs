@@ -122,7 +122,7 @@ impl Lobby {
                 self.has_changed = false;
             }
             for record in self.records.drain(..) {
-                store.write(record).await;
+                store.write(|| record);
             }
         }
         if !is_saved {

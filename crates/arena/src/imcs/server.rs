@@ -3,7 +3,6 @@
 use std::{collections::BTreeMap, path::Path};
 
 use time::OffsetDateTime;
-use tokio::task::spawn_blocking;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_net as net;
 
@@ -55,7 +54,7 @@ impl Imcs {
     pub(crate) async fn run(self, stop: CancellationToken) {
         let (stop, tracker) = (stop.child_token(), TaskTracker::new());
         let (store, writer) = self.store;
-        let writer = spawn_blocking(move || writer.run());
+        let writer = writer.spawn();
         let (lobby, jobs) = jobs::channel();
         let actor = Lobby {
             handle: lobby.downgrade(),
@@ -89,10 +88,9 @@ impl Imcs {
         tracker.close();
         tracker.wait().await;
         // Each of them ends with the one before it.
-        for ended in [actor.await.is_err(), writer.await.is_err()] {
-            if ended {
-                tracing::error!("a task of IMCS has failed; please report it");
-            }
+        if actor.await.is_err() {
+            tracing::error!("a task of IMCS has failed; please report it");
         }
+        writer.join().await;
     }
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use time::OffsetDateTime;
 use tokio::time::Instant;
 use zeitnot_referee::Ply;
-use zeitnot_rules::{ByColor, Color, GameResult};
+use zeitnot_rules::{ByColor, GameResult};
 use zeitnot_wire::{
     lichess::{Status, Variant},
     pgn::{self, Pgn},

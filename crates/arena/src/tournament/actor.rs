@@ -4,7 +4,6 @@ use std::{collections::BTreeMap, mem, path::PathBuf};
 
 use tokio::{
     select,
-    task::spawn_blocking,
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
@@ -202,7 +201,7 @@ impl TournamentActor {
         stop: CancellationToken,
         over: CancellationToken,
     ) -> TournamentSummary {
-        let writing = spawn_blocking(|| writer.run());
+        let writing = writer.spawn();
         let mut next_pairing = Instant::now();
         while !self.is_complete() && !self.progress.is_deleted() {
             let deadline = self.deadline();
@@ -231,7 +230,7 @@ impl TournamentActor {
         }
         let TournamentActor { config, standings, store, .. } = self;
         drop(store);
-        let pgn = writing.await.unwrap_or_default();
+        let pgn = writing.join().await;
         TournamentSummary { name: config.name, standings, complete, pgn }
     }
 

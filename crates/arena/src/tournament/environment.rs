@@ -22,9 +22,9 @@ use crate::{
     keys::Keys,
     live::{Feed, view::JoinLine},
     news::NewsSender,
-    openings, pgn,
+    openings,
     secret::Secret,
-    store::{Earlier, GameFile, Store, StoreActor},
+    store::{GameFile, Store, StoreActor},
 };
 
 /// Parts of an arena that all its tournaments share.
@@ -88,12 +88,11 @@ impl Environment {
         let (admission, joins) = self.admission(&config.name, proofs);
         let (folder, name) = (self.games.clone(), config.name.clone());
         let create = move || GameFile::create(&folder, name.as_str(), "pgn", OffsetDateTime::now_utc());
-        let (store, mut file) = Store::channel(blocking(create).await?);
+        let file = blocking(create).await?;
         let mut opened = None;
         if let Some(database) = &self.database {
             let created = access.filter(|_| is_new).map(|access| Settings::to_stored(config, access));
             let history = take_up(database, config, created.map(SettingsText)).await?;
-            file = file.after(earlier(&history));
             opened = Some((database.clone(), history));
         }
         let stored = opened.as_ref().map(|(_, opened)| opened.history.tournament.id);
@@ -101,6 +100,10 @@ impl Environment {
         if let Some((_, opened)) = &mut opened {
             refused = std::mem::take(&mut opened.refusals);
         }
+        let (store, file) = match &self.database {
+            Some(database) => Store::of_database(database.clone(), config.name.clone(), file),
+            None => Store::channel(file),
+        };
         let database = self.database.clone().zip(stored);
         let refusals = Refusals::of_tournament(config.name.to_string(), self.live.clone(), database, refused);
         let reports = Reports { news: self.news.clone(), live: self.live.clone(), joins, refusals };
@@ -169,19 +172,4 @@ async fn take_up(
         tracing::info!("{name} goes on: games over: {over}, broken off: {}", games.len() - over);
     }
     Ok(opened)
-}
-
-/// Returns the games that a kill may have kept from their file.
-fn earlier(opened: &Opened) -> Vec<Earlier> {
-    let event = &opened.history.tournament.name;
-    let over =
-        opened.history.games.iter().filter(|game| game.end.as_ref().is_some_and(|end| end.is_played()));
-    let earlier = over.filter_map(|game| match pgn::print_stored(Some(event.to_string()), game) {
-        Ok(text) => Some(Earlier { mark: pgn::id_tag(&game.header.id), text }),
-        Err(error) => {
-            tracing::warn!("the stored game {} is left out: {error}", game.header.id);
-            None
-        }
-    });
-    earlier.collect()
 }

@@ -146,10 +146,8 @@ impl TournamentActor {
             }
             None => self.broken_off.extend(BrokenOff::of(&header)),
         }
-        let game = GameState { end: Some(end), ..state };
-        if let Ok(pgn) = pgn::print_stored(Some(self.config.name.to_string()), &game) {
-            self.store.write(pgn).await;
-        }
+        let (game, name) = (GameState { end: Some(end), ..state }, self.config.name.to_string());
+        self.store.write(move || pgn::print_or_explain(Some(name), &game));
     }
 
     /// Takes corrections of results once all is played, until `stop`: the page goes on showing the standings.

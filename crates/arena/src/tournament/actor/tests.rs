@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use tokio::{sync::oneshot, task::JoinHandle};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use zeitnot_pairing::format::PairingKind;
 use zeitnot_rules::{GameKind, GameResult};
@@ -15,7 +15,7 @@ use crate::{
     client::Outbox,
     database::{Opening, Reader, WriterThread},
     news,
-    store::GameFile,
+    store::{GameFile, StoreThread},
     tournament::{
         admission::{Applicant, JoinError, Proof},
         command::{Command, CommandError},
@@ -40,7 +40,7 @@ fn note() -> Note {
 struct Bench {
     actor: TournamentActor,
     writer: WriterThread,
-    files: JoinHandle<()>,
+    files: StoreThread,
     clients: BTreeMap<&'static str, (SeatNo, Client, Outbox)>,
     /// The organiser has paired somebody.
     is_by_hand: bool,
@@ -63,7 +63,7 @@ impl Bench {
         let now = time::OffsetDateTime::now_utc();
         let file = GameFile::create(folder, "class", "pgn", now).unwrap();
         let (store, file) = Store::channel(file);
-        let files = spawn_blocking(|| drop(file.run()));
+        let files = file.spawn();
         let refusals = Refusals::of_tournament("class".to_owned(), Feed::default(), None, Vec::new());
         let reports = Reports { news: news::channel(), live: Feed::default(), joins: Vec::new(), refusals };
         let opened = Some((database, opened));
@@ -77,7 +77,7 @@ impl Bench {
         let Bench { actor, writer, files, .. } = self;
         drop(actor);
         writer.join().await;
-        files.await.unwrap();
+        files.join().await;
     }
 
     fn join(&mut self, player: &'static str) -> bool {
