@@ -64,7 +64,7 @@ pub use error::ArenaError;
 pub use hosts::{BadPublicUrl, PublicUrl};
 pub use keys::{Keys, KeysError};
 pub use news::{Event, News};
-pub use results::{ResultsError, TournamentResults, front_games, tournaments};
+pub use results::{GamePages, ResultsError, TournamentResults, front_games, tournaments};
 pub use results_file::{ResultsFile, ResultsGame, ResultsPlayer};
 pub use secret::{BadSecret, Secret};
 pub use status_server::{Status, StatusServer};

@@ -2,13 +2,17 @@
 
 use std::fmt::{self, Display};
 
+use tokio::task::{JoinError, spawn_blocking};
 use zeitnot_pairing::{
     format::TieBreak,
     standings::{Row, Standings, Tally},
 };
 
 use crate::{
-    database::{DatabaseError, DatabaseLocation, History, Reader, Source, StoredTournament, moment},
+    database::{
+        DatabaseError, DatabaseLocation, GameCursor, GameState, History, Reader, Source, StoredTournament,
+        TournamentId, moment,
+    },
     pgn,
     results_file::{ResultsFile, ResultsGame, ResultsPlayer},
     tournament::restore,
@@ -45,6 +49,71 @@ pub async fn front_games(database: &DatabaseLocation, front: &str) -> Result<Vec
     Ok(games.iter().map(ResultsGame::new).collect())
 }
 
+/// Games of a page: some hundred kilobytes of PGN.
+const PAGE: u32 = 128;
+
+/// Games of a tournament, page by page, as there may be more than fit into memory.
+#[derive(Clone, Debug)]
+pub struct GamePages {
+    database: DatabaseLocation,
+    tournament: TournamentId,
+    event: String,
+    cursor: GameCursor,
+}
+
+impl GamePages {
+    /// Finds an edition of a tournament, by default the latest.
+    ///
+    /// # Errors
+    /// [`ResultsError`].
+    pub async fn open(
+        database: &DatabaseLocation,
+        name: &str,
+        edition: Option<u32>,
+    ) -> Result<GamePages, ResultsError> {
+        let found = find(database, name, edition, async |_, tournament| Ok(tournament)).await?;
+        Ok(GamePages {
+            database: database.clone(),
+            tournament: found.id,
+            event: found.name.to_string(),
+            cursor: GameCursor::start(),
+        })
+    }
+
+    /// Returns the next games as PGN: those at the board, over or not. `None` at the end.
+    ///
+    /// # Errors
+    /// [`ResultsError::Database`].
+    pub async fn pgn(&mut self) -> Result<Option<String>, ResultsError> {
+        let Some(games) = self.next().await? else { return Ok(None) };
+        let event = self.event.clone();
+        let print = move || {
+            let played = games.iter().filter(|game| game.end.as_ref().is_none_or(|end| end.is_played()));
+            played.map(|game| pgn::print_or_explain(Some(event.clone()), game)).collect()
+        };
+        // Games at tables are played on this thread.
+        let printed = spawn_blocking(print).await;
+        let failed = |error: JoinError| DatabaseError::Other(error.to_string());
+        let location = self.database.clone();
+        printed.map(Some).map_err(|error| ResultsError::Database { location, why: failed(error) })
+    }
+
+    /// Returns the next games for [`ResultsFile`]. `None` at the end.
+    ///
+    /// # Errors
+    /// [`ResultsError::Database`].
+    pub async fn rows(&mut self) -> Result<Option<Vec<ResultsGame>>, ResultsError> {
+        Ok(self.next().await?.map(|games| games.iter().map(ResultsGame::new).collect()))
+    }
+
+    async fn next(&mut self) -> Result<Option<Vec<GameState>>, ResultsError> {
+        // Whoever reads slowly holds no connection meanwhile.
+        let GamePages { database, tournament, cursor, .. } = self;
+        let games = read(database, async |reader| reader.game_page(*tournament, cursor, PAGE).await).await?;
+        Ok((!games.is_empty()).then_some(games))
+    }
+}
+
 /// Results of one edition of a tournament.
 #[derive(Clone, Debug)]
 pub struct TournamentResults {
@@ -62,18 +131,9 @@ impl TournamentResults {
         name: &str,
         edition: Option<u32>,
     ) -> Result<TournamentResults, ResultsError> {
-        let is_it = |tournament: &StoredTournament| {
-            tournament.name.as_str() == name && edition.is_none_or(|edition| tournament.edition == edition)
-        };
-        let found = read(database, async |reader| {
-            let mut tournaments = reader.tournaments().await?;
-            let Some(at) = tournaments.iter().position(is_it) else { return Ok(Err(tournaments)) };
-            reader.history(tournaments.swap_remove(at)).await.map(Ok)
-        });
-        let history = found.await?.map_err(|tournaments| {
-            let name = edition.map_or(name.to_owned(), |edition| format!("{name}, edition {edition}"));
-            ResultsError::Unknown { location: database.clone(), name, known: known(&tournaments) }
-        })?;
+        let history =
+            find(database, name, edition, async |reader, tournament| reader.history(tournament).await)
+                .await?;
         let standings = restore::standings(&history);
         Ok(TournamentResults { history, standings })
     }
@@ -93,7 +153,7 @@ impl TournamentResults {
         [heading].into_iter().chain(self.standings.rows().into_iter().map(row)).collect()
     }
 
-    /// Standings and games.
+    /// Standings and byes; the games are those of [`GamePages::rows`].
     pub fn json(&self) -> ResultsFile {
         let tournament = &self.history.tournament;
         let byes = self.standings.byes().map(|(round, player)| ResultsGame::bye(round, player));
@@ -105,7 +165,7 @@ impl TournamentResults {
             state: tournament.state.to_string(),
             opened: moment(tournament.opened),
             players: self.standings.rows().into_iter().map(ResultsPlayer::new).collect(),
-            pairings: byes.chain(self.history.games.iter().map(ResultsGame::new)).collect(),
+            pairings: byes.collect(),
         }
     }
 
@@ -117,14 +177,6 @@ impl TournamentResults {
         let StoredTournament { name, .. } = &self.history.tournament;
         let trf = self.standings.trf(name.as_str());
         trf.map(|trf| trf.to_string()).ok_or_else(|| ResultsError::NoReport { name: name.to_string() })
-    }
-
-    /// All games at the board that are over or broken off. A game that does not fit the rules is replaced by a comment.
-    pub fn pgn(&self) -> String {
-        let event = &self.history.tournament.name;
-        let played =
-            self.history.games.iter().filter(|game| game.end.as_ref().is_none_or(|end| end.is_played()));
-        played.map(|game| pgn::print_or_explain(Some(event.to_string()), game)).collect()
     }
 }
 
@@ -170,13 +222,36 @@ fn known(tournaments: &[StoredTournament]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
+/// Finds an edition of a tournament, by default the latest, and reads about it.
+async fn find<T>(
+    database: &DatabaseLocation,
+    name: &str,
+    edition: Option<u32>,
+    ask: impl AsyncFnOnce(&mut Reader, StoredTournament) -> Result<T, DatabaseError>,
+) -> Result<T, ResultsError> {
+    let is_it = |tournament: &StoredTournament| {
+        tournament.name.as_str() == name && edition.is_none_or(|edition| tournament.edition == edition)
+    };
+    let found = read(database, async |reader| {
+        let mut tournaments = reader.tournaments().await?;
+        let Some(at) = tournaments.iter().position(is_it) else { return Ok(Err(tournaments)) };
+        ask(reader, tournaments.swap_remove(at)).await.map(Ok)
+    });
+    found.await?.map_err(|tournaments| {
+        let name = edition.map_or(name.to_owned(), |edition| format!("{name}, edition {edition}"));
+        ResultsError::Unknown { location: database.clone(), name, known: known(&tournaments) }
+    })
+}
+
 async fn read<T>(
     database: &DatabaseLocation,
     ask: impl AsyncFnOnce(&mut Reader) -> Result<T, DatabaseError>,
 ) -> Result<T, ResultsError> {
     let asked = async {
         let mut reader = Reader::open(database).await?;
-        ask(&mut reader).await
+        let answer = ask(&mut reader).await;
+        reader.close().await;
+        answer
     };
     asked.await.map_err(|why| ResultsError::Database { location: database.clone(), why })
 }

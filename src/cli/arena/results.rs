@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use zeitnot_arena as arena;
-use zeitnot_arena::{DatabaseLocation, TournamentResults};
+use zeitnot_arena::{DatabaseLocation, GamePages, TournamentResults};
 
 use crate::cli::{
     CliError,
@@ -63,11 +63,24 @@ async fn results(args: &Args, database: &DatabaseLocation) -> Result<String, are
         let tournaments = arena::tournaments(database).await?;
         return Ok(tournaments.into_iter().map(|tournament| tournament + "\n").collect());
     };
+    if args.pgn {
+        let (mut pages, mut text) = (GamePages::open(database, name, args.edition).await?, String::new());
+        while let Some(games) = pages.pgn().await? {
+            text += &games;
+        }
+        return Ok(text);
+    }
     let results = TournamentResults::read(database, name, args.edition).await?;
     Ok(match args {
         Args { csv: true, .. } => results.csv(),
-        Args { json: true, .. } => pretty(&results.json()),
-        Args { pgn: true, .. } => results.pgn(),
+        Args { json: true, .. } => {
+            let mut file = results.json();
+            let mut pages = GamePages::open(database, name, Some(file.edition)).await?;
+            while let Some(games) = pages.rows().await? {
+                file.pairings.extend(games);
+            }
+            pretty(&file)
+        }
         Args { trf: true, .. } => results.trf()?,
         _ => format!("{results}\n"),
     })

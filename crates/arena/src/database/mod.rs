@@ -52,7 +52,7 @@ pub(crate) use change::{
 pub use error::DatabaseError;
 pub use location::{BadLocation, DatabaseLocation, ServerUrl};
 pub(crate) use opening::{Opened, Opening};
-pub(crate) use read::{FoundGame, History, Reader, Step, StoredTournament};
+pub(crate) use read::{FoundGame, GameCursor, History, Reader, Step, StoredTournament};
 pub(crate) use recorder::GameRecorder;
 pub(crate) use write::moment;
 

@@ -43,7 +43,7 @@ impl StoredTournament {
     }
 }
 
-/// A tournament with all that has happened in it.
+/// A tournament with all that has happened in it, without the moves of its games.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
     pub(crate) tournament: StoredTournament,
@@ -83,6 +83,21 @@ impl History {
         let events = self.events.iter().map(|(place, _)| *place);
         let games = self.games.iter().filter_map(|game| game.end.as_ref()?.place);
         events.chain(games).max().map_or(0, |last| last.saturating_add(1))
+    }
+}
+
+/// Place in the games of a tournament, which are read page by page.
+#[derive(Clone, Debug)]
+pub(crate) enum GameCursor {
+    /// After the games that count up to this place.
+    Place(i64),
+    /// After all games that count, and the others up to this beginning and id.
+    Began(String, String),
+}
+
+impl GameCursor {
+    pub(crate) fn start() -> GameCursor {
+        GameCursor::Place(-1)
     }
 }
 
@@ -128,6 +143,17 @@ impl Reader {
         within(self.limit, games(&mut self.connection, source)).await
     }
 
+    /// Returns the next games of a tournament with their moves, in the order in which they ended; those without a result and
+    /// those that run come last. There are no more if the page is empty.
+    pub(crate) async fn game_page(
+        &mut self,
+        tournament: TournamentId,
+        cursor: &mut GameCursor,
+        limit: u32,
+    ) -> Result<Vec<GameState>, DatabaseError> {
+        within(self.limit, game_page(&mut self.connection, tournament, cursor, limit)).await
+    }
+
     /// Returns a game of any front, with the name and the pairing system of its tournament.
     pub(crate) async fn game(&mut self, id: &str) -> Result<Option<FoundGame>, DatabaseError> {
         within(self.limit, game(&mut self.connection, id)).await
@@ -155,7 +181,7 @@ impl Reader {
         within(self.limit, lichess(&mut self.connection)).await
     }
 
-    /// Returns what has happened in a tournament.
+    /// Returns what has happened in a tournament. The games have no moves.
     pub(crate) async fn history(&mut self, tournament: StoredTournament) -> Result<History, DatabaseError> {
         let read = async {
             // All from one moment.
@@ -189,6 +215,36 @@ async fn games(connection: &mut AnyConnection, source: Source) -> Result<Vec<Gam
     let games = query("SELECT * FROM game WHERE source = $1 AND tournament_id IS NULL ORDER BY began, id");
     let games = games.bind(source.as_str()).fetch_all(connection).await?;
     games.iter().map(game_state).collect()
+}
+
+async fn game_page(
+    connection: &mut AnyConnection,
+    TournamentId(tournament): TournamentId,
+    cursor: &mut GameCursor,
+    limit: u32,
+) -> Result<Vec<GameState>, DatabaseError> {
+    if let GameCursor::Place(after) = cursor {
+        let games =
+            query("SELECT * FROM game WHERE tournament_id = $1 AND place > $2 ORDER BY place LIMIT $3");
+        let games = games.bind(tournament).bind(*after).bind(i64::from(limit));
+        let rows = games.fetch_all(&mut *connection).await?;
+        if let Some(last) = rows.last() {
+            *after = last.try_get("place")?;
+            return rows.iter().map(game_state).collect();
+        }
+        *cursor = GameCursor::Began(String::new(), String::new());
+    }
+    let GameCursor::Began(began, id) = cursor else { return Ok(Vec::new()) };
+    let games = query(
+        "SELECT * FROM game WHERE tournament_id = $1 AND place IS NULL
+                AND (began > $2 OR (began = $2 AND id > $3)) ORDER BY began, id LIMIT $4",
+    );
+    let games = games.bind(tournament).bind(&*began).bind(&*id).bind(i64::from(limit));
+    let rows = games.fetch_all(connection).await?;
+    if let Some(last) = rows.last() {
+        (*began, *id) = (last.try_get("began")?, last.try_get("id")?);
+    }
+    rows.iter().map(game_state).collect()
 }
 
 async fn game(connection: &mut AnyConnection, id: &str) -> Result<Option<FoundGame>, DatabaseError> {
@@ -278,7 +334,11 @@ pub(super) async fn history(
     let TournamentId(id) = tournament.id;
     let events = query("SELECT * FROM event WHERE tournament_id = $1 ORDER BY place");
     let events = events.bind(id).fetch_all(&mut *connection).await?;
-    let games = query("SELECT * FROM game WHERE tournament_id = $1 ORDER BY place IS NULL, place, began, id");
+    let games = query(
+        "SELECT id, source, kind, tournament_id, round, opening, white, black, time_control, start, repeats, began,
+                ended, result, reason, termination, place, note, corrected, '' AS moves, '' AS positions
+         FROM game WHERE tournament_id = $1 ORDER BY place IS NULL, place, began, id",
+    );
     let games = games.bind(id).fetch_all(connection).await?;
     let events: Vec<_> = events.iter().map(event).collect::<Result<_, _>>()?;
     let games: Vec<_> = games.iter().map(game_state).collect::<Result<_, _>>()?;

@@ -1,19 +1,25 @@
-//! Files with the results of a tournament, read from the database: one at a time, and no oftener than each second.
+//! Files with the results of a tournament, read from the database. Standings are read one at a time, and no oftener than
+//! each second; games page by page.
 
 use std::{
     collections::BTreeMap,
+    mem::replace,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use axum::{body::Bytes, http::StatusCode};
+use axum::{
+    body::{Body, Bytes},
+    http::StatusCode,
+};
+use futures_util::stream::unfold;
 use tokio::{sync::Semaphore, task::spawn_blocking, time::Instant};
 use zeitnot_wire::printable;
 
 use super::answer::ApiError;
 use crate::{
     database::DatabaseLocation,
-    results::{ResultsError, TournamentResults},
+    results::{GamePages, ResultsError, TournamentResults},
 };
 
 /// Time for which a file is handed out again as it was.
@@ -62,8 +68,8 @@ impl FileKind {
         Ok(match self {
             FileKind::Csv => results.csv(),
             FileKind::Json => serde_json::to_string(&results.json()).unwrap_or_default(),
-            FileKind::Pgn => results.pgn(),
             FileKind::Trf => results.trf()?,
+            FileKind::Pgn => String::new(),
         })
     }
 }
@@ -73,8 +79,24 @@ impl ResultFiles {
         ResultFiles { database, turn: Arc::new(Semaphore::new(1)), latest: Mutex::default() }
     }
 
-    /// Returns a file, not older than a second. Whoever asks meanwhile waits and gets the same.
-    pub(super) async fn read(&self, tournament: &str, kind: FileKind) -> Result<Bytes, ApiError> {
+    /// Returns a file. One with games comes page by page, for as long as that takes.
+    pub(super) async fn answer(&self, tournament: &str, kind: FileKind) -> Result<Body, ApiError> {
+        let pages = async || {
+            let pages = GamePages::open(&self.database, tournament, None).await;
+            pages.map_err(|error| refusal(&error, tournament))
+        };
+        match kind {
+            FileKind::Csv | FileKind::Trf => self.read(tournament, kind).await.map(Body::from),
+            FileKind::Pgn => Ok(stream(PgnStream(pages().await?))),
+            FileKind::Json => {
+                let (pages, file) = (pages().await?, self.read(tournament, kind).await?);
+                Ok(stream(JsonStream::new(pages, &file)))
+            }
+        }
+    }
+
+    /// Returns a file without games, not older than a second. Whoever asks meanwhile waits and gets the same.
+    async fn read(&self, tournament: &str, kind: FileKind) -> Result<Bytes, ApiError> {
         let turn = self.turn.clone().acquire_owned().await.map_err(|_| ApiError::stopping())?;
         let key = (tournament.to_owned(), kind);
         if let Some(known) = self.fresh(&key) {
@@ -99,6 +121,73 @@ impl ResultFiles {
     fn latest(&self) -> std::sync::MutexGuard<'_, BTreeMap<(String, FileKind), (Instant, Bytes)>> {
         // Nothing in here is half done after a panic.
         self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// File that is printed page by page.
+trait Pages: Send + 'static {
+    /// Returns the next part; `None` at the end.
+    fn next(&mut self) -> impl Future<Output = Result<Option<String>, ResultsError>> + Send;
+}
+
+/// Sends a file as fast as its reader takes it.
+fn stream(pages: impl Pages) -> Body {
+    Body::from_stream(unfold(Some(pages), |pages| async {
+        let mut pages = pages?;
+        match pages.next().await {
+            Ok(part) => part.map(|part| (Ok(part), Some(pages))),
+            // It breaks off, so that nobody takes it for whole.
+            Err(error) => {
+                tracing::error!("{error}");
+                Some((Err(error), None))
+            }
+        }
+    }))
+}
+
+struct PgnStream(GamePages);
+
+impl Pages for PgnStream {
+    async fn next(&mut self) -> Result<Option<String>, ResultsError> {
+        self.0.pgn().await
+    }
+}
+
+/// [`ResultsFile`](crate::ResultsFile), whose games follow its other fields.
+struct JsonStream {
+    pages: GamePages,
+    /// All up to the last pairing so far, once.
+    head: Option<String>,
+    needs_comma: bool,
+    is_over: bool,
+}
+
+impl JsonStream {
+    /// Takes the file without games, whose last field is the list of pairings.
+    fn new(pages: GamePages, file: &[u8]) -> JsonStream {
+        let head = String::from_utf8_lossy(file).trim_end_matches("]}").to_owned();
+        JsonStream { pages, needs_comma: !head.ends_with('['), head: Some(head), is_over: false }
+    }
+}
+
+impl Pages for JsonStream {
+    async fn next(&mut self) -> Result<Option<String>, ResultsError> {
+        if let Some(head) = self.head.take() {
+            return Ok(Some(head));
+        }
+        if self.is_over {
+            return Ok(None);
+        }
+        let Some(games) = self.pages.rows().await? else {
+            self.is_over = true;
+            return Ok(Some("]}".to_owned()));
+        };
+        let mut text = String::new();
+        for game in games {
+            text.push_str(if replace(&mut self.needs_comma, true) { "," } else { "" });
+            text.push_str(&serde_json::to_string(&game).unwrap_or_default());
+        }
+        Ok(Some(text))
     }
 }
 

@@ -71,6 +71,6 @@ async fn results(
     let Some(files) = &web.results else {
         return Err(ApiError::missing("this arena keeps no database, and so no results: set arena.database"));
     };
-    let text = files.read(&name, kind).await?;
-    Ok(([(header::CONTENT_TYPE, kind.content_type())], text).into_response())
+    let body = files.answer(&name, kind).await?;
+    Ok(([(header::CONTENT_TYPE, kind.content_type())], body).into_response())
 }
