@@ -8,6 +8,7 @@ use super::change::Corrected;
 use super::*;
 use crate::{note::Note, places::Origin};
 
+mod faults;
 mod file;
 #[cfg(feature = "postgres")]
 mod server;

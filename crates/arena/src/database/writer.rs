@@ -77,6 +77,33 @@ pub(super) struct Writer {
     outage: Outage,
     /// Changes that did not fit.
     lost: usize,
+    #[cfg(test)]
+    pub(super) fault: Fault,
+}
+
+/// Write that fails, in tests.
+#[cfg(test)]
+#[derive(Copy, Clone, Debug, Default)]
+pub(super) struct Fault {
+    pub(super) failing: Option<usize>,
+    pub(super) writes: usize,
+}
+
+#[cfg(test)]
+impl Fault {
+    fn strike(&mut self) -> Result<(), DatabaseError> {
+        self.writes += 1;
+        match self.failing {
+            Some(failing) if failing + 1 == self.writes => {
+                Err(DatabaseError::Other("the disk is full".into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.failing.is_some_and(|failing| failing < self.writes)
+    }
 }
 
 /// Reason why a batch is not written.
@@ -122,6 +149,8 @@ impl Writer {
             waiting: Vec::new(),
             outage: Outage::default(),
             lost: 0,
+            #[cfg(test)]
+            fault: Fault::default(),
         })
     }
 
@@ -165,6 +194,11 @@ impl Writer {
             self.take(request).await;
         }
         self.commit().await;
+    }
+
+    #[cfg(test)]
+    pub(super) fn keeps_changes(&self) -> bool {
+        !self.kept.is_empty()
     }
 
     #[cfg(test)]
@@ -246,14 +280,20 @@ impl Writer {
     async fn write_each(&mut self) -> Result<(), Failure> {
         let Some(connection) = &mut self.connection else { return Err(DatabaseError::gone().into()) };
         let limit = self.location.max_answer();
+        #[cfg(test)]
+        self.fault.strike()?;
         within(limit, async { Ok(connection.execute(self.location.begin()).await?) }).await?;
         for (key, change) in &self.kept {
+            #[cfg(test)]
+            self.fault.strike()?;
             let write = async { Ok(write::write(connection, self.run, change).await) };
             match within(limit, write).await? {
                 Err(error) if is_misfit(&error) => return Err(Failure::Misfit(key.clone(), error)),
                 written => written?,
             }
         }
+        #[cfg(test)]
+        self.fault.strike()?;
         within(limit, async { Ok(connection.execute("COMMIT").await?) }).await?;
         Ok(())
     }
