@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
+    sync::Arc,
     time::Duration,
 };
 
@@ -88,11 +89,17 @@ impl Hub {
             Event::Whole { game, plies, clocks } => {
                 let id = game.header.id.clone();
                 // One that is over already is shown all the same, and ended by what follows.
-                if game.end.get().is_some() && self.has_game(&id) {
+                let is_it = |entry: &Entry| Arc::ptr_eq(&entry.shared, &game);
+                if game.end.get().is_some() && self.entry(&id).is_some_and(is_it) {
                     return;
                 }
                 let is_new = !self.running.contains_key(&id);
-                let entry = self.running.entry(id.clone()).or_insert_with(|| Entry::new(game));
+                if is_new {
+                    // A bot that follows a game again after it has lost sight of it.
+                    self.ended.retain(|entry| entry.id() != id);
+                }
+                let entry = self.running.entry(id.clone()).or_insert_with(|| Entry::new(game.clone()));
+                entry.shared = game;
                 entry.replace(plies, clocks);
                 let (summary, is_listed) = (entry.summary(), entry.is_listed());
                 if is_new {

@@ -307,6 +307,30 @@ async fn a_game_that_is_over_before_the_hub_hears_of_it_is_shown() {
 }
 
 #[test(start_paused = true)]
+async fn a_game_that_is_begun_again_is_not_shown_as_broken_off() {
+    for (has_ticked, is_over) in [(false, false), (true, false), (true, true)] {
+        let mut bench = Bench::new();
+        let forgotten = bench.begin("g");
+        bench.settle();
+        drop(forgotten);
+        if has_ticked {
+            bench.hub.tick();
+        }
+        let mut played = bench.begin("g");
+        played.play("e4");
+        let result = is_over.then_some("1/2-1/2".to_owned());
+        if is_over {
+            let now = Instant::now();
+            played.live.ended(Some(GameResult::Draw), "agreed".to_owned(), &played.referee, now);
+        }
+        bench.settle();
+        bench.hub.tick();
+        let shown: Vec<_> = bench.hub.games().into_iter().map(|game| (game.result, game.ply)).collect();
+        assert_eq!(shown, [(result, 1)], "{has_ticked} {is_over}");
+    }
+}
+
+#[test(start_paused = true)]
 async fn a_correction_stands_in_the_view_of_the_game() {
     let mut bench = Bench::new();
     let mut played = bench.begin("g");
