@@ -1,7 +1,9 @@
 //! Mistakes of clients, and the answers to them.
 
+use serde_json::{Value, json};
+
 use crate::support::{
-    arena::{By, TestArena, begin, word},
+    arena::{By, TestArena, begin, results, word},
     log::Log,
 };
 
@@ -103,7 +105,7 @@ async fn refusals_and_mistakes_stand_in_the_log() {
     board.white.writer.send_text(&illegal).await.unwrap();
     let told = board.white.rest().await;
     assert!(told.iter().any(|line| line == "INFO You have sent 100 illegal moves in a row"), "{told:?}");
-    assert!(board.black.expect("GAME_OVER").await.ends_with("0-1 Resignation by disconnect"));
+    assert!(board.black.expect("GAME_OVER").await.ends_with("0-1 Illegal move"));
     board.black.send("MOVE 0123 e2-e4").await;
     board.black.expect("INFO You are not in game").await;
     for line in [
@@ -127,7 +129,11 @@ async fn the_number_of_illegal_moves_is_a_setting() {
     board.white.send(&format!("MOVE {} e2-e5", board.game)).await;
     let told = board.white.rest().await;
     assert_eq!(told.last().unwrap(), "INFO You have sent 2 illegal moves in a row", "{told:?}");
-    arena.stop().await;
+    assert!(board.black.expect("GAME_OVER").await.ends_with("0-1 Illegal move"));
+    let (_, folder) = arena.stop().await;
+    let told: Value = serde_json::from_str(&results(&folder.database(), &["class", "--json"])).unwrap();
+    let game = &told["pairings"][0];
+    assert_eq!((&game["reason"], &game["termination"]), (&json!("Illegal move"), &json!("rules infraction")));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use zeitnot_arena::Keys;
 use zeitnot_pairing::Name;
 use zeitnot_testing::until;
 
-use crate::support::arena::{Board, By, TestArena, begin, word};
+use crate::support::arena::{Board, By, TestArena, begin, results, word};
 
 #[test]
 async fn a_player_who_comes_back_gets_the_seat_for_the_next_game() {
@@ -54,7 +54,10 @@ async fn an_absent_player_forfeits_the_rest_and_the_tournament_ends() {
     bob.ack(&paired).await;
     let mut board = Board::new(paired, alice, bob);
     board.play("f2-f3 e7-e5 g2-g4 d8-h4").await;
-    let (summary, _folder) = arena.end().await;
+    let (summary, folder) = arena.end().await;
+    let csv = results(&folder.database(), &["class", "--csv"]);
+    let out = |name: &str| csv.lines().find(|line| line.contains(name)).unwrap().rsplit(',').next().unwrap();
+    assert_eq!(["out", "alice", "bob", "carol"].map(out), ["out", "", "", "Absence"], "{csv}");
     let rows = summary.tournaments[0].standings.rows();
     assert_eq!(rows[0].score.points(), 2.0);
     assert_eq!(rows[1].score.points(), 1.0);

@@ -35,8 +35,8 @@ async fn results_are_there_when_they_are_told_and_afterwards(storage: Storage) {
     assert_eq!(
         csv,
         format!(
-            "rank,name,score,sonneborn_berger,direct_encounter,games_won,games,wins,draws,losses,forfeits,byes\n\
-             1,{winner},1,0,0,1,1,1,0,0,0,0\n2,{loser},0,0,0,0,1,0,0,1,0,0\n"
+            "rank,name,score,sonneborn_berger,direct_encounter,games_won,games,wins,draws,losses,forfeits,byes,out\n\
+             1,{winner},1,0,0,1,1,1,0,0,0,0,\n2,{loser},0,0,0,0,1,0,0,1,0,0,\n"
         )
     );
     let (summary, folder) = arena.stop().await;

@@ -180,7 +180,7 @@ async fn results_are_downloaded() {
     let (kind, csv) = text("results.csv").await;
     assert_eq!(kind, "text/csv; charset=utf-8");
     assert_eq!(
-        csv.lines().filter(|line| line.ends_with(",1,0,0,0,0") || line.ends_with(",0,0,1,0,0")).count(),
+        csv.lines().filter(|line| line.ends_with(",1,0,0,0,0,") || line.ends_with(",0,0,1,0,0,")).count(),
         2,
         "{csv}"
     );

@@ -63,7 +63,7 @@ async fn a_created_tournament_is_played_and_goes_on_after_a_restart(storage: Sto
     assert_eq!(summary.tournaments.len(), 1);
     assert!(summary.tournaments[0].complete);
     let table = results(&folder.database(), &["club", "--csv"]);
-    assert_eq!(table.lines().filter(|line| line.ends_with(",1,0,1,0,0")).count(), 2, "{table}");
+    assert_eq!(table.lines().filter(|line| line.ends_with(",1,0,1,0,0,")).count(), 2, "{table}");
     // It is complete, so the next arena does not know it.
     let (arena, browser) = without_tournament(folder).await;
     assert_eq!(browser.json("/api/tournaments").await.1, json!({"tournaments": []}));

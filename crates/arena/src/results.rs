@@ -140,22 +140,31 @@ impl TournamentResults {
 
     /// Standings with a heading, separated by commas.
     pub fn csv(&self) -> String {
+        let out = restore::out(&self.history);
         let row = |row: Row| {
             let Row { name, rank, score, tie_breaks, tally, .. } = row;
             let Tally { wins, draws, losses, forfeits, byes } = tally;
             let tie_breaks: String = tie_breaks.iter().map(|(_, value)| format!("{value},")).collect();
-            let (name, games) = (text_cell(name.as_str()), tally.games());
-            format!("{rank},{name},{score},{tie_breaks}{games},{wins},{draws},{losses},{forfeits},{byes}\n")
+            let (name_cell, games) = (text_cell(name.as_str()), tally.games());
+            let out = text_cell(out.get(&name).map_or("", String::as_str));
+            format!(
+                "{rank},{name_cell},{score},{tie_breaks}{games},{wins},{draws},{losses},{forfeits},{byes},{out}\n"
+            )
         };
         let column = |tie_break: &TieBreak| tie_break.name().to_lowercase().replace([' ', '-'], "_") + ",";
         let columns: String = self.history.tournament.format.tie_breaks.iter().map(column).collect();
-        let heading = format!("rank,name,score,{columns}games,wins,draws,losses,forfeits,byes\n");
+        let heading = format!("rank,name,score,{columns}games,wins,draws,losses,forfeits,byes,out\n");
         [heading].into_iter().chain(self.standings.rows().into_iter().map(row)).collect()
     }
 
     /// Standings and byes; the games are those of [`GamePages::rows`].
     pub fn json(&self) -> ResultsFile {
         let tournament = &self.history.tournament;
+        let out = restore::out(&self.history);
+        let player = |row: Row| {
+            let out = out.get(&row.name).cloned();
+            ResultsPlayer::new(row, out)
+        };
         let byes = self.standings.byes().map(|(round, player)| ResultsGame::bye(round, player));
         ResultsFile {
             name: tournament.name.to_string(),
@@ -164,7 +173,7 @@ impl TournamentResults {
             time_control: tournament.time_control.clone(),
             state: tournament.state.to_string(),
             opened: moment(tournament.opened),
-            players: self.standings.rows().into_iter().map(ResultsPlayer::new).collect(),
+            players: self.standings.rows().into_iter().map(player).collect(),
             pairings: byes.collect(),
         }
     }

@@ -60,6 +60,8 @@ pub struct ResultsPlayer {
     pub forfeits: u32,
     /// Points without a game.
     pub byes: u32,
+    /// Reason why the player is out; none: plays to the end.
+    pub out: Option<String>,
 }
 
 /// Game of a tournament or of another front, or a bye.
@@ -96,7 +98,7 @@ pub struct ResultsGame {
 }
 
 impl ResultsPlayer {
-    pub(crate) fn new(row: Row) -> ResultsPlayer {
+    pub(crate) fn new(row: Row, out: Option<String>) -> ResultsPlayer {
         let Tally { wins, draws, losses, forfeits, byes } = row.tally;
         let value =
             |(tie_break, value): (TieBreak, f64)| TieBreakValue { name: tie_break.name().to_owned(), value };
@@ -110,6 +112,7 @@ impl ResultsPlayer {
             losses,
             forfeits,
             byes,
+            out,
         }
     }
 }

@@ -173,6 +173,9 @@ impl TournamentGame {
     }
 
     fn try_play(&mut self, color: Color, text: &str, read_at: Instant) {
+        if self.is_thrown_out(color) {
+            return;
+        }
         let now = Instant::now();
         match self.referee.play(color, text, read_at, None) {
             Ok(mv) => {
@@ -202,6 +205,17 @@ impl TournamentGame {
             }
             Err(Refusal::TooLate | Refusal::Over) => {}
         }
+    }
+
+    /// Returns whether a player's illegal moves have cost the connection, which is about to close.
+    fn is_thrown_out(&self, color: Color) -> bool {
+        self.illegal >= self.max_illegal_moves && self.referee.turn() == color
+    }
+
+    /// A player's connection is gone, and with it the game.
+    pub(super) fn leave(&mut self, color: Color) {
+        let cause = if self.is_thrown_out(color) { Cause::IllegalMove } else { Cause::Disconnect };
+        self.lose(color, cause);
     }
 
     pub(super) fn lose(&mut self, color: Color, cause: Cause) {

@@ -1,9 +1,9 @@
 //! A tournament as its history leaves it, for an arena that goes on with it and for whoever asks for its results.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use zeitnot_pairing::{self, Bye, Name, Pairing, PairingSystem, SeatNo, standings::Standings};
-use zeitnot_rules::ByColor;
+use zeitnot_rules::{ByColor, GameResult};
 
 use super::{
     config::TournamentConfig,
@@ -182,6 +182,33 @@ pub(crate) fn standings(history: &History) -> Standings {
     let mut past = PastGames::default();
     history.steps().into_iter().for_each(|step| count(&mut standings, &mut past, step));
     standings
+}
+
+/// Returns the players who are out, each with the reason.
+pub(crate) fn out(history: &History) -> BTreeMap<&Name, String> {
+    let mut out = BTreeMap::new();
+    for fact in history.facts() {
+        match fact {
+            Fact::Withdrawn { player } => drop(out.insert(player, reason_of_withdrawal(history, player))),
+            Fact::Removed { player, note } => {
+                let note = note.as_ref().map_or(String::new(), |note| format!(": {note}"));
+                out.insert(player, format!("Removed by the organiser{note}"));
+            }
+            Fact::Returned { player } | Fact::Freed { player } => drop(out.remove(player)),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Returns the reason of the games that a player has forfeited, which is that of the withdrawal.
+fn reason_of_withdrawal(history: &History, player: &Name) -> String {
+    let forfeited = history.games.iter().rev().find_map(|game| {
+        let end = game.end.as_ref().filter(|end| !end.is_played())?;
+        let Some(GameResult::Won(winner)) = end.result else { return None };
+        (game.header.names[!winner] == player.as_str()).then(|| end.reason.clone())
+    });
+    forfeited.unwrap_or_else(|| "Withdrawn".to_owned())
 }
 
 fn names(header: &GameHeader) -> Option<ByColor<Name>> {

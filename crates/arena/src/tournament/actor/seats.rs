@@ -148,7 +148,7 @@ impl TournamentActor {
             Doing::Invited(tag) => self.call_off(tag, &format!("Player {name} left")),
             Doing::Playing(tag) => {
                 if let Some((game, color)) = self.running_game(tag, seat) {
-                    game.lose(color, Cause::Disconnect);
+                    game.leave(color);
                 }
             }
         }
