@@ -1,16 +1,20 @@
-//! Games of an earlier run, from the database: of all fronts, and of tables.
+//! Games and tournaments of an earlier run, from the database.
 
 use serde_json::{Value, json};
 use zeitnot_testing::until;
 
 use crate::support::{
-    arena::{By, TestArena, word},
+    arena::{Board, By, TestArena, begin, word},
     lichess_arena::{self, Bot},
     storage::{Storage, on_both_databases},
-    web::{Browser, Spectator, TOKEN},
+    web::{Browser, Spectator, TOKEN, with_page_in},
 };
 
-on_both_databases!(games_of_an_earlier_run_are_shown, rounds_of_an_earlier_run_are_shown);
+on_both_databases!(
+    games_of_an_earlier_run_are_shown,
+    rounds_of_an_earlier_run_are_shown,
+    tournaments_of_an_earlier_run_are_shown
+);
 
 const MATE: [&str; 4] = ["f2f3", "e7e5", "g2g4", "d8h4"];
 
@@ -105,7 +109,107 @@ async fn games_of_an_earlier_run_are_shown(storage: Storage) {
     for id in ["nothing", "%27%20OR%201=1--", "..%2f..", "%00", &long, &mated[1..]] {
         assert_eq!(browser.json(&format!("/api/games/{id}")).await.0, 404, "{id}");
     }
-    assert_eq!(browser.json("/api/games").await.1["games"], json!([]));
+    // Games of tables are not listed.
+    let listed = browser.json("/api/games").await.1["games"].clone();
+    assert_eq!(
+        [&listed[0]["id"], &listed[1]["id"], &listed[2]],
+        [&json!(lichess), &json!(board.game), &Value::Null]
+    );
+    arena.stop().await;
+}
+
+/// Two players of a tournament play a game, which White loses; returns its id.
+async fn play(arena: &TestArena, tournament: &str) -> String {
+    let mut players = Vec::new();
+    for name in ["alice", "bob"] {
+        players.push(arena.say(name, &format!("JOIN {tournament} {name}")).await);
+    }
+    let [mut alice, mut bob] = <[_; 2]>::try_from(players).ok().unwrap();
+    let paired = begin(&mut alice, &mut bob).await;
+    let mut board = Board::new(paired, alice, bob);
+    board.play(&MATE.join(" ")).await;
+    board.over().await;
+    board.white.expect(&format!("INFO Tournament {tournament} is over")).await;
+    board.game
+}
+
+/// A view without what belongs to connections, and what the database does not keep.
+fn without_connections(mut view: Value) -> Value {
+    for field in ["joins", "clocks", "started"] {
+        view[field].take();
+    }
+    for player in view["players"].as_array_mut().into_iter().flatten() {
+        player["present"].take();
+    }
+    view
+}
+
+async fn tournaments_of_an_earlier_run_are_shown(storage: Storage) {
+    let settings = "players = 2\ngames_per_pair = 1\n";
+    let (arena, browser) = with_page_in(storage, settings).await;
+    let first = play(&arena, "class").await;
+    let cup = json!({"name": "cup", "time_control": "60+0", "players": 2, "start": "full", "games_per_pair": 1,
+        "pairing_interval": "20ms", "pause": "0s"});
+    assert_eq!(browser.order("POST", "/api/tournaments", cup).await.0, 201);
+    let second = play(&arena, "cup").await;
+    let complete = async |path: &str| {
+        let (_, tournament) = browser.json(path).await;
+        (tournament["state"] == "complete").then_some(tournament)
+    };
+    let mut before = Vec::new();
+    for name in ["class", "cup"] {
+        let path = format!("/api/tournaments/{name}");
+        until("the end", async || complete(&path).await.is_some()).await;
+        let csv = browser.get(&format!("{path}/results.csv")).await.text().await.unwrap();
+        before.push((complete(&path).await.unwrap(), csv));
+    }
+    let games = browser.json("/api/games").await.1["games"].clone();
+    let (_, folder) = arena.stop().await;
+
+    let (arena, browser) = with_page_in(folder, settings).await;
+    // The tournament of the configuration begins anew.
+    let (_, anew) = browser.json("/api/tournaments/class").await;
+    assert_eq!((&anew["edition"], &anew["state"]), (&json!(2), &json!("waiting")), "{anew}");
+    let (_, list) = browser.json("/api/tournaments").await;
+    let editions = list["tournaments"].as_array().unwrap().iter().map(|it| (&it["name"], &it["edition"]));
+    let expected =
+        [("class", 2), ("cup", 1), ("class", 1)].map(|(name, edition)| (json!(name), json!(edition)));
+    assert_eq!(editions.collect::<Vec<_>>(), expected.each_ref().map(|(name, edition)| (name, edition)));
+    for ((name, at), (before, csv)) in [("class%201", 2), ("cup", 1)].into_iter().zip(before) {
+        let path = format!("/api/tournaments/{name}");
+        let (status, after) = browser.json(&path).await;
+        assert_eq!(status, 200, "{after}");
+        let (before, after) = (without_connections(before), without_connections(after));
+        assert_eq!(after, before);
+        let mut listed = after;
+        for field in ["pairings", "refusals"] {
+            listed.as_object_mut().unwrap().remove(field);
+        }
+        assert_eq!(without_connections(list["tournaments"][at].clone()), listed);
+        assert_eq!(browser.get(&format!("{path}/results.csv")).await.text().await.unwrap(), csv);
+    }
+    let mut spectator = browser.live().await;
+    spectator.send(r#"{"watch":{"tournament":"cup"}}"#).await;
+    assert_eq!(spectator.expect("tournament").await["tournament"]["state"], "complete");
+    for missing in ["cup%202", "class%203", "class%20x", "cap"] {
+        assert_eq!(browser.json(&format!("/api/tournaments/{missing}")).await.0, 404, "{missing}");
+    }
+
+    let rows = |games: &Value| -> Vec<Value> {
+        games.as_array().unwrap().iter().cloned().map(without_connections).collect()
+    };
+    let (_, page) = browser.json("/api/games").await;
+    assert_eq!((rows(&page["games"]), &page["older"]), (rows(&games), &json!(first)));
+    let (_, older) = browser.json(&format!("/api/games?before={second}")).await;
+    assert_eq!((rows(&older["games"]), &older["older"]), (rows(&games)[1..].to_vec(), &Value::Null));
+    for last in [&first[..], "nothing", "%27"] {
+        let (_, none) = browser.json(&format!("/api/games?before={last}")).await;
+        assert_eq!(none, json!({"games": [], "older": null}));
+    }
+    let id = browser.json("/api/tournaments?before=9223372036854775807").await.1;
+    assert_eq!(id["tournaments"].as_array().unwrap().len(), 2, "{id}");
+    assert_eq!(browser.json("/api/tournaments?before=0").await.1["tournaments"], json!([]));
+    assert_eq!(browser.json("/api/tournaments?before=x").await.0, 400);
     arena.stop().await;
 }
 

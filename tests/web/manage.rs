@@ -64,9 +64,11 @@ async fn a_created_tournament_is_played_and_goes_on_after_a_restart(storage: Sto
     assert!(summary.tournaments[0].complete);
     let table = results(&folder.database(), &["club", "--csv"]);
     assert_eq!(table.lines().filter(|line| line.ends_with(",1,0,1,0,0,")).count(), 2, "{table}");
-    // It is complete, so the next arena does not know it.
+    // It is complete, so the next arena only shows it.
     let (arena, browser) = without_tournament(folder).await;
-    assert_eq!(browser.json("/api/tournaments").await.1, json!({"tournaments": []}));
+    let listed = browser.json("/api/tournaments").await.1["tournaments"].clone();
+    assert_eq!((&listed[0]["name"], &listed[0]["state"]), (&json!("club"), &json!("complete")), "{listed}");
+    assert!(refusal(&arena, "JOIN club alice sesame").await.contains("Unknown tournament club"));
     arena.stop().await;
 }
 

@@ -321,7 +321,9 @@ impl Order {
                     let players = it["players"].as_array().map_or(0, Vec::len);
                     let [name, state, pairing] = ["name", "state", "pairing"].map(|field| text(&it[field]));
                     let time = text(&it["time_control"]);
-                    writeln!(out, "{name}: {state}, {pairing}, {time}, players: {players}")?;
+                    let edition = it["edition"].as_u64().filter(|edition| *edition > 1);
+                    let edition = edition.map_or(String::new(), |edition| format!(", edition {edition}"));
+                    writeln!(out, "{name}{edition}: {state}, {pairing}, {time}, players: {players}")?;
                 }
             }
             Order::Create(_) | Order::Edit(_) => {

@@ -98,6 +98,8 @@ export type Start = 'full' | 'organiser' | 'at-once';
 
 export interface TournamentSummary {
   name: string;
+  /** Number among those of that name; an earlier one is addressed as `NAME EDITION`. */
+  edition: number;
   kind: string;
   time_control: string | null;
   pairing: System;

@@ -29,6 +29,7 @@ use zeitnot_engine::priority;
 use zeitnot_pairing::Name;
 
 
+mod archive;
 mod change;
 mod check;
 mod error;
@@ -45,6 +46,7 @@ mod tests;
 mod write;
 mod writer;
 
+pub(crate) use archive::StoredOutcome;
 pub(crate) use change::{
     Change, ExportFile, FORFEIT, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList,
     Place, RefusalRecord, SettingsText, Source, Subject, TournamentId, TournamentState,

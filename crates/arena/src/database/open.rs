@@ -28,6 +28,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("orders", include_str!("migrations/0006_orders.sql")),
     ("owners", include_str!("migrations/0007_owners.sql")),
     ("export", include_str!("migrations/0008_export.sql")),
+    ("archive", include_str!("migrations/0009_archive.sql")),
 ];
 
 pub(super) fn migrator() -> Migrator {

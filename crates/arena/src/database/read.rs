@@ -104,16 +104,19 @@ impl GameCursor {
 /// Connection that only reads. It sees what is written until the beginning of each question.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    connection: AnyConnection,
+    pub(super) connection: AnyConnection,
     /// Longest time for an answer.
-    limit: Option<Duration>,
+    pub(super) limit: Option<Duration>,
+    /// Other arenas may write to it.
+    pub(super) is_shared: bool,
 }
 
 impl Reader {
     /// Opens the database of an arena, which may be running.
     pub(crate) async fn open(location: &DatabaseLocation) -> Result<Reader, DatabaseError> {
         let connection = open::for_reading(location).await?;
-        Ok(Reader { connection, limit: location.max_history() })
+        let is_shared = matches!(location, DatabaseLocation::Server(_));
+        Ok(Reader { connection, limit: location.max_history(), is_shared })
     }
 
     /// Closes the connection; a dropped one is closed later, by a thread of its own.
@@ -253,12 +256,14 @@ async fn game(connection: &mut AnyConnection, id: &str) -> Result<Option<FoundGa
          LEFT JOIN tournament ON tournament.id = game.tournament_id WHERE game.id = $1",
     );
     let row = game.bind(id).fetch_optional(connection).await?;
-    let found = |row: AnyRow| {
-        let tournament: Option<String> = row.try_get("tournament")?;
-        let pairing = pairing_kind(&row)?;
-        Ok((game_state(&row)?, tournament.map(|name| (name, pairing))))
-    };
-    row.map(found).transpose()
+    row.as_ref().map(found_game).transpose()
+}
+
+/// Reads a game with the name and the pairing system of its tournament.
+pub(super) fn found_game(row: &AnyRow) -> Result<FoundGame, DatabaseError> {
+    let tournament: Option<String> = row.try_get("tournament")?;
+    let pairing = pairing_kind(row)?;
+    Ok((game_state(row)?, tournament.map(|name| (name, pairing))))
 }
 
 async fn unexported(
@@ -327,6 +332,7 @@ pub(super) async fn refusals(
     rows.iter().map(refusal).collect()
 }
 
+/// Reads a history, whose games have no moves: these make up most of a database.
 pub(super) async fn history(
     connection: &mut AnyConnection,
     tournament: StoredTournament,
@@ -372,7 +378,7 @@ fn name(row: &AnyRow, column: &'static str) -> Result<Name, DatabaseError> {
     Ok(Name::try_from(row.try_get::<&str, _>(column)?)?)
 }
 
-fn tournament(row: &AnyRow) -> Result<StoredTournament, DatabaseError> {
+pub(super) fn tournament(row: &AnyRow) -> Result<StoredTournament, DatabaseError> {
     Ok(StoredTournament {
         id: TournamentId(row.try_get("id")?),
         name: name(row, "name")?,

@@ -24,7 +24,7 @@ pub(crate) fn moment(at: OffsetDateTime) -> String {
 }
 
 /// A number that is not too large for a column.
-fn number(number: impl TryInto<i64>) -> i64 {
+pub(super) fn number(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 

@@ -30,7 +30,7 @@ const MAX_SHOWN: usize = 50;
 /// Ended games that are kept.
 const MAX_ENDED: usize = 200;
 /// Games in a list.
-const MAX_LISTED: usize = 200;
+pub(crate) const MAX_LISTED: usize = 200;
 /// Tournaments that are kept.
 const MAX_TOURNAMENTS: usize = 1000;
 /// Interval of what can wait: thoughts, views of those who were left out, ends without an event.
@@ -45,6 +45,8 @@ pub(crate) struct Hub {
     order: VecDeque<String>,
     /// The latest last.
     ended: VecDeque<Entry>,
+    /// Games that ended before this run, the latest first; the database has the rest of them.
+    stored: Vec<GameSummary>,
     tournaments: BTreeMap<String, TournamentEntry>,
     bot: Option<BotView>,
     subscribers: Subscribers,
@@ -58,6 +60,12 @@ pub(crate) struct Hub {
 impl Hub {
     pub(crate) fn new(count: watch::Sender<usize>) -> Hub {
         Hub { count, ..Hub::default() }
+    }
+
+    /// Lists these games, which ended before this run, the latest first, behind its own.
+    pub(crate) fn restore(&mut self, mut games: Vec<GameSummary>) {
+        games.retain(|game| !self.has_game(&game.id));
+        self.stored = games;
     }
 
     /// Runs until `stop`; what has been reported by then is told.
@@ -97,6 +105,7 @@ impl Hub {
                 if is_new {
                     // A bot that follows a game again after it has lost sight of it.
                     self.ended.retain(|entry| entry.id() != id);
+                    self.stored.retain(|game| game.id != id);
                 }
                 let entry = self.running.entry(id.clone()).or_insert_with(|| Entry::new(game.clone()));
                 entry.shared = game;
@@ -153,7 +162,13 @@ impl Hub {
     fn correct(&mut self, rows: &[PairingRow]) {
         for row in rows {
             let (Some(id), Some(result), Some(note)) = (&row.game, &row.result, &row.note) else { continue };
-            let Some(entry) = self.ended.iter_mut().rev().find(|entry| entry.id() == id) else { continue };
+            let Some(entry) = self.ended.iter_mut().rev().find(|entry| entry.id() == id) else {
+                if let Some(game) = self.stored.iter_mut().find(|game| game.id == *id) {
+                    game.result = Some(result.clone());
+                    self.list_version += 1;
+                }
+                continue;
+            };
             if let Some(message) = entry.correct(result, note) {
                 self.broadcast(&[&Topic::Games], || message);
                 self.tell_whole(&Topic::Game(id.clone()));
@@ -300,8 +315,9 @@ impl Hub {
         running
             .chain(self.ended.iter().rev())
             .filter(|entry| entry.is_listed())
-            .take(MAX_LISTED)
             .map(Entry::summary)
+            .chain(self.stored.iter().cloned())
+            .take(MAX_LISTED)
             .collect()
     }
 
@@ -327,6 +343,10 @@ impl Hub {
 
     pub(crate) fn tournaments(&self) -> Vec<TournamentSummary> {
         self.tournaments.values().filter_map(|entry| entry.summary.clone()).collect()
+    }
+
+    pub(crate) fn has_tournament(&self, name: &str) -> bool {
+        self.tournaments.contains_key(name)
     }
 
     pub(crate) fn tournament(&self, name: &str) -> Option<Tournament> {

@@ -24,6 +24,6 @@ mod tests;
 pub use bot::{BotFeed, BotGame};
 pub use feed::Thoughts;
 pub(crate) use feed::{Event, Feed, Header, LiveGame, person};
-pub(crate) use hub::{Hub, print};
+pub(crate) use hub::{Hub, MAX_LISTED, print};
 pub(crate) use subscribers::SubscriberId;
 pub(crate) use tournament::TournamentReport;

@@ -21,6 +21,15 @@ pub(crate) struct TournamentReport {
     pub(crate) is_first: bool,
 }
 
+impl TournamentReport {
+    /// Returns the view of a tournament of which this report tells all, with those whom it has refused.
+    pub(crate) fn view(self, refusals: Vec<RefusalRow>) -> Option<Tournament> {
+        let mut entry = TournamentEntry { refusals, ..TournamentEntry::default() };
+        entry.update(self);
+        entry.view()
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct TournamentEntry {
     /// `None` until its task has reported it.

@@ -185,6 +185,8 @@ pub enum TournamentState {
 pub struct TournamentSummary {
     /// Name that players write after `JOIN`.
     pub name: String,
+    /// Number among the tournaments of that name, from 1. One is asked for by its name, and an earlier one as `NAME EDITION`.
+    pub edition: u32,
     /// Rules, as configurations name them.
     #[schema(example = "chess")]
     pub kind: String,

@@ -129,7 +129,8 @@ struct Running {
 pub(crate) struct Reports {
     pub(crate) news: NewsSender,
     pub(crate) live: Feed,
-    /// Ways to join, for the page.
+    /// Number of the tournament among those of its name, and ways to join, for the page.
+    pub(crate) edition: u32,
     pub(crate) joins: Vec<JoinLine>,
     pub(crate) refusals: Refusals,
 }

@@ -95,7 +95,8 @@ impl Environment {
             let history = take_up(database, config, created.map(SettingsText)).await?;
             opened = Some((database.clone(), history));
         }
-        let stored = opened.as_ref().map(|(_, opened)| opened.history.tournament.id);
+        let tournament = opened.as_ref().map(|(_, opened)| &opened.history.tournament);
+        let (stored, edition) = (tournament.map(|it| it.id), tournament.map_or(1, |it| it.edition));
         let mut refused = Vec::new();
         if let Some((_, opened)) = &mut opened {
             refused = std::mem::take(&mut opened.refusals);
@@ -106,7 +107,7 @@ impl Environment {
         };
         let database = self.database.clone().zip(stored);
         let refusals = Refusals::of_tournament(config.name.to_string(), self.live.clone(), database, refused);
-        let reports = Reports { news: self.news.clone(), live: self.live.clone(), joins, refusals };
+        let reports = Reports { news: self.news.clone(), live: self.live.clone(), edition, joins, refusals };
         let (config, per_address) = (config.clone(), self.per_address);
         let (handle, actor) =
             TournamentActor::channel(config, admission, per_address, openings, store, reports, opened);

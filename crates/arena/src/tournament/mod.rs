@@ -16,6 +16,7 @@ mod refusals;
 mod registry;
 pub(crate) mod restore;
 mod settings;
+mod stored;
 mod view;
 
 pub use actor::TournamentSummary;
@@ -26,3 +27,4 @@ pub(crate) use environment::{Accounts, Environment};
 pub(crate) use manager::{ManageError, ManagerHandle, TournamentManager};
 pub(crate) use registry::{Seat, TournamentRegistry};
 pub(crate) use settings::{AccessKind, AskedAccess, Settings};
+pub(crate) use stored::stored_view;

@@ -4,7 +4,7 @@ use zeitnot_pairing::Name;
 use zeitnot_rules::ByColor;
 
 use crate::{
-    database::{Fact, GameEnd, GameHeader, History},
+    database::{Fact, GameEnd, GameHeader, History, Step},
     live::view::PairingRow,
 };
 
@@ -25,10 +25,7 @@ impl PairingLog {
     /// Adds all that has happened before a restart.
     pub(super) fn replay(&mut self, history: &History) {
         if self.is_on {
-            self.unsent.extend(byes(history));
-            let ended =
-                history.games.iter().filter_map(|game| Some(game_row(&game.header, game.end.as_ref()?)));
-            self.unsent.extend(ended);
+            self.unsent.extend(rows(history));
         }
     }
 
@@ -80,11 +77,17 @@ pub(super) fn revoked_row(round: u32, player: &Name) -> PairingRow {
     PairingRow { result: None, ..bye_row(round, player) }
 }
 
-/// Returns the byes of a history, and those taken back.
-fn byes(history: &History) -> impl Iterator<Item = PairingRow> {
-    history.facts().filter_map(|fact| match fact {
-        Fact::Bye { player, round } => Some(bye_row(*round, player)),
-        Fact::ByeRevoked { player, round } => Some(revoked_row(*round, player)),
-        _ => None,
-    })
+/// Returns the byes and the games of a history in their order, and then the games without a result.
+pub(super) fn rows(history: &History) -> Vec<PairingRow> {
+    let row = |step| match step {
+        Step::Fact(Fact::Bye { player, round }) => Some(bye_row(*round, player)),
+        Step::Fact(Fact::ByeRevoked { player, round }) => Some(revoked_row(*round, player)),
+        Step::Fact(_) => None,
+        Step::Result(header, end, _) => Some(game_row(header, end)),
+    };
+    let without_result = history.games.iter().filter_map(|game| {
+        let end = game.end.as_ref().filter(|end| end.result.is_none() || end.place.is_none())?;
+        Some(game_row(&game.header, end))
+    });
+    history.steps().into_iter().filter_map(row).chain(without_result).collect()
 }

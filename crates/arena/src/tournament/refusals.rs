@@ -74,11 +74,6 @@ impl Refusals {
 
     /// Returns them for the page, the latest last.
     pub(super) fn rows(&self) -> Vec<RefusalRow> {
-        let row = |row: &RefusalRecord| RefusalRow {
-            at: moment(row.at),
-            name: row.name.clone(),
-            reason: row.reason.clone(),
-        };
         self.rows.iter().map(row).collect()
     }
 
@@ -90,6 +85,11 @@ impl Refusals {
             live.refusals(tournament.clone(), self.rows());
         }
     }
+}
+
+/// Returns a refusal for the page.
+pub(super) fn row(row: &RefusalRecord) -> RefusalRow {
+    RefusalRow { at: moment(row.at), name: row.name.clone(), reason: row.reason.clone() }
 }
 
 #[cfg(test)]

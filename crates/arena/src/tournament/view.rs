@@ -8,7 +8,7 @@ use zeitnot_rules::GameKind;
 
 use super::{
     config::TournamentConfig,
-    players::{Player, Players},
+    players::Players,
     progress::Progress,
 };
 use crate::live::{
@@ -56,19 +56,20 @@ impl Publisher {
     }
 }
 
+/// Returns the view of an edition of a tournament. Without its players nobody is connected.
 pub(super) fn view(
-    config: &TournamentConfig,
+    (config, edition): (&TournamentConfig, u32),
     progress: &Progress,
-    players: &Players,
+    players: Option<&Players>,
     standings: &Standings,
     state: TournamentState,
     joins: &[JoinLine],
 ) -> TournamentSummary {
-    let is = |row: &Row, what: fn(&Player) -> bool| players.seats.get(&row.seat).is_some_and(what);
+    let player = |row: &Row| players.and_then(|players| players.seats.get(&row.seat));
     let standing = |row: Row| Standing {
         rank: row.rank,
-        present: is(&row, |player| player.client.is_some()),
-        withdrawn: is(&row, |player| player.is_withdrawn),
+        present: player(&row).is_some_and(|player| player.client.is_some()),
+        withdrawn: player(&row).map_or(row.is_withdrawn, |player| player.is_withdrawn),
         name: row.name.to_string(),
         score: row.score.points(),
         tie_breaks: row
@@ -84,6 +85,7 @@ pub(super) fn view(
     };
     TournamentSummary {
         name: config.name.to_string(),
+        edition,
         kind: GameKind::Chess.name().to_owned(),
         time_control: config.time.to_string(),
         pairing: config.pairing.name().to_owned(),

@@ -1,11 +1,16 @@
 //! Games that the hub does not have, as they ended long ago or in an earlier run: look-ups in the database.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use axum::http::StatusCode;
+use futures_util::{FutureExt, future::BoxFuture};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     task::spawn_blocking,
+    time::Instant,
 };
 use zeitnot_pairing::format::PairingKind;
 use zeitnot_rules::GameError;
@@ -16,7 +21,7 @@ use crate::{
     database::{DatabaseError, DatabaseLocation, FoundGame, GameState, Reader},
     live::{
         stored,
-        view::{Game, Numbering},
+        view::{Game, TournamentSummary},
     },
     pgn,
 };
@@ -26,13 +31,17 @@ const AT_ONCE: usize = 4;
 /// Longest id of a game.
 const MAX_ID: usize = 64;
 
-/// Games in the arena's database, if it keeps one.
+/// Standings of tournaments by their numbers, each with the moment at which they were read.
+pub(super) type Summaries = BTreeMap<i64, (Instant, TournamentSummary)>;
+
+/// Games and tournaments in the arena's database, if it keeps one.
 #[derive(Clone, Debug)]
 pub(crate) struct Archive {
-    database: Option<Arc<DatabaseLocation>>,
+    pub(super) database: Option<Arc<DatabaseLocation>>,
     turns: Arc<Semaphore>,
     /// Connections that no look-up uses now.
     idle: Arc<Mutex<Vec<Reader>>>,
+    pub(super) summaries: Arc<Mutex<Summaries>>,
 }
 
 /// Name and pairing system of a tournament.
@@ -48,37 +57,52 @@ pub(super) struct StoredGame {
 
 impl Archive {
     pub(super) fn new(database: Option<Arc<DatabaseLocation>>) -> Archive {
-        Archive { database, turns: Arc::new(Semaphore::new(AT_ONCE)), idle: Arc::default() }
+        Archive {
+            database,
+            turns: Arc::new(Semaphore::new(AT_ONCE)),
+            idle: Arc::default(),
+            summaries: Arc::default(),
+        }
     }
 
     /// Finds a game of any front.
     pub(super) async fn find(&self, id: &str) -> Result<Option<StoredGame>, ApiError> {
-        let is_id = (1..=MAX_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        let Some(database) = self.database.as_ref().filter(|_| is_id) else { return Ok(None) };
-        let turn = self.turns.clone().acquire_owned().await.map_err(|_| ApiError::stopping())?;
-        match self.look_up(database, id).await {
-            Ok(found) => Ok(found.map(|(game, tournament)| StoredGame { game, tournament, turn })),
-            Err(error) => Err(unreadable(database, &error)),
-        }
+        let Some(database) = self.database.as_ref().filter(|_| is_id(id)) else { return Ok(None) };
+        let turn = self.turn().await?;
+        let id = id.to_owned();
+        let found = self.ask(database, move |reader| {
+            let id = id.clone();
+            async move { reader.game(&id).await }.boxed()
+        });
+        let found = found.await?;
+        Ok(found.map(|(game, tournament)| StoredGame { game, tournament, turn }))
     }
 
-    async fn look_up(
+    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        self.turns.clone().acquire_owned().await.map_err(|_| ApiError::stopping())
+    }
+
+    /// Asks the database by a connection that another look-up has left, or by a new one.
+    pub(super) async fn ask<T>(
         &self,
         database: &DatabaseLocation,
-        id: &str,
-    ) -> Result<Option<FoundGame>, DatabaseError> {
-        // One that has failed, or was left in the middle, is not used again.
-        let idle = self.idle().pop();
-        if let Some(mut reader) = idle
-            && let Ok(found) = reader.game(id).await
-        {
+        question: impl for<'r> Fn(&'r mut Reader) -> BoxFuture<'r, Result<T, DatabaseError>>,
+    ) -> Result<T, ApiError> {
+        let asked = async {
+            // One that has failed, or was left in the middle, is not used again.
+            let idle = self.idle().pop();
+            if let Some(mut reader) = idle
+                && let Ok(answer) = question(&mut reader).await
+            {
+                self.idle().push(reader);
+                return Ok(answer);
+            }
+            let mut reader = Reader::open(database).await?;
+            let answer = question(&mut reader).await?;
             self.idle().push(reader);
-            return Ok(found);
-        }
-        let mut reader = Reader::open(database).await?;
-        let found = reader.game(id).await?;
-        self.idle().push(reader);
-        Ok(found)
+            Ok(answer)
+        };
+        asked.await.map_err(|error| unreadable(database, &error))
     }
 
     /// Closes the connections, so that the writer, which closes last, leaves nothing beside the database.
@@ -93,6 +117,11 @@ impl Archive {
         // Nothing in here is half done after a panic.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns whether it may be the id of a game.
+pub(super) fn is_id(id: &str) -> bool {
+    (1..=MAX_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 fn unreadable(database: &DatabaseLocation, error: &DatabaseError) -> ApiError {

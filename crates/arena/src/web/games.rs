@@ -2,17 +2,18 @@
 
 use axum::{
     Json,
-    extract::State,
+    extract::{Query, State},
     http::header,
     response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
 use zeitnot_wire::printable;
 
 use super::{
     answer::{ApiError, ErrorBody, Param},
+    archive_lists::Page,
     state::WebState,
 };
 use crate::live::view::{Game, GameSummary};
@@ -22,6 +23,16 @@ use crate::live::view::{Game, GameSummary};
 pub(crate) struct Games {
     /// Running ones, the oldest first, and then the latest ended ones; 200 at most.
     games: Vec<GameSummary>,
+    /// `before` of the next page; none: these are the last ones.
+    older: Option<String>,
+}
+
+/// Page of a list of games.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Before {
+    /// Id of a game: those that ended before it are listed, the latest first, 50 at most.
+    before: Option<String>,
 }
 
 pub(super) fn routes() -> OpenApiRouter<WebState> {
@@ -32,11 +43,19 @@ pub(super) fn unknown(id: &str) -> ApiError {
     ApiError::missing(format!("there is no game {}: /api/games lists them", printable(id, 50)))
 }
 
-/// Lists running games, and then the latest ended ones
-#[utoipa::path(get, path = "/api/games", responses((status = 200, body = Games)))]
-async fn list(State(web): State<WebState>) -> Result<Json<Games>, ApiError> {
+/// Lists running games, and then the latest ended ones, also of earlier runs
+#[utoipa::path(get, path = "/api/games", params(Before), responses((status = 200, body = Games)))]
+async fn list(
+    State(web): State<WebState>,
+    Query(Before { before }): Query<Before>,
+) -> Result<Json<Games>, ApiError> {
+    if let Some(before) = before {
+        let Page { rows, older } = web.archive.games(&before).await?;
+        return Ok(Json(Games { games: rows, older }));
+    }
     let games = web.hub.call(|hub| hub.games()).await.ok_or_else(ApiError::stopping)?;
-    Ok(Json(Games { games }))
+    let older = games.last().filter(|_| web.archive.is_kept()).map(|last| last.id.clone());
+    Ok(Json(Games { games, older }))
 }
 
 /// Shows a game with its moves, also one of an earlier run

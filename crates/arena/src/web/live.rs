@@ -13,15 +13,16 @@ use super::{
     socket::{Socket, Upgrade},
     state::{Peer, WebState},
     talk::{Answer, talk},
+    tournaments,
 };
 use crate::live::{
     SubscriberId, print,
-    view::{Game, LiveMessage, LiveRequest, Topic},
+    view::{LiveMessage, LiveRequest, Topic},
 };
 
 /// Messages that may wait for one client.
 const QUEUE: usize = 128;
-/// Time for a game that only the database has.
+/// Time for what only the database has.
 const LOOK_UP: Duration = Duration::from_secs(5);
 
 pub(super) fn routes() -> OpenApiRouter<WebState> {
@@ -69,24 +70,38 @@ impl Client<'_> {
         }
     }
 
-    /// Watches a subject. A game that only the database has is shown, and nothing will happen to it.
+    /// Watches a subject. What only the database has is shown, and nothing will happen to it.
     async fn watch(&self, topic: Topic) -> Answer {
-        if let Topic::Game(game) = &topic
-            && let Some(game) = self.stored(game).await
-        {
-            return print(&LiveMessage::Game { game }).into();
+        let stored = async {
+            match &topic {
+                Topic::Game(id) => self.stored_game(id).await,
+                Topic::Tournament(name) => self.stored_tournament(name).await,
+                Topic::Games | Topic::Bot => None,
+            }
+        };
+        if let Some(stored) = timeout(LOOK_UP, stored).await.ok().flatten() {
+            return print(&stored).into();
         }
         let id = self.id;
         let bytes = self.web.hub.call(move |hub| hub.watch(id, topic)).await.unwrap_or_default();
         Answer { text: None, bytes }
     }
 
-    async fn stored(&self, id: &str) -> Option<Game> {
+    async fn stored_game(&self, id: &str) -> Option<LiveMessage> {
         let key = id.to_owned();
         if self.web.hub.call(move |hub| hub.has_game(&key)).await? {
             return None;
         }
-        let find = async { self.web.archive.find(id).await.ok()??.view().await.ok() };
-        timeout(LOOK_UP, find).await.ok()?
+        let game = self.web.archive.find(id).await.ok()??.view().await.ok()?;
+        Some(LiveMessage::Game { game })
+    }
+
+    async fn stored_tournament(&self, name: &str) -> Option<LiveMessage> {
+        let key = name.to_owned();
+        if self.web.hub.call(move |hub| hub.has_tournament(&key)).await? {
+            return None;
+        }
+        let tournament = tournaments::find(&self.web, name).await.ok()??;
+        Some(LiveMessage::Tournament { tournament })
     }
 }

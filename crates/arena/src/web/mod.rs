@@ -12,6 +12,7 @@
 
 mod answer;
 mod archive;
+mod archive_lists;
 mod assets;
 mod bot;
 mod config;

@@ -16,7 +16,7 @@ use futures_util::stream::unfold;
 use tokio::{sync::Semaphore, task::spawn_blocking, time::Instant};
 use zeitnot_wire::printable;
 
-use super::answer::ApiError;
+use super::{answer::ApiError, tournaments::edition};
 use crate::{
     database::DatabaseLocation,
     results::{GamePages, ResultsError, TournamentResults},
@@ -102,7 +102,8 @@ impl ResultFiles {
         if let Some(known) = self.fresh(&key) {
             return Ok(known);
         }
-        let results = TournamentResults::read(&self.database, tournament, None).await;
+        let (name, edition) = edition(tournament);
+        let results = TournamentResults::read(&self.database, name, edition).await;
         let results = results.map_err(|error| refusal(&error, tournament))?;
         // Games at tables are played on this thread. A visitor who gives up does not end the turn of a print that runs.
         let printed = spawn_blocking(move || (kind.print(&results), turn)).await;

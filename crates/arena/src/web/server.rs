@@ -172,7 +172,9 @@ impl Web {
             places: Places::for_spectators(max_connections(self.config.max_connections)),
             stop: stop.clone(),
         };
-        let hub = Hub::new(self.spectators).run(self.events, jobs, stop.clone());
+        let mut views = Hub::new(self.spectators);
+        views.restore(stop.run_until_cancelled(archive.latest()).await.unwrap_or_default());
+        let hub = views.run(self.events, jobs, stop.clone());
         let served = async { join!(hub, server.run(self.port, sockets.tasks)) };
         // Its last news comes too late for the page.
         join!(served, stop.run_until_cancelled(other));

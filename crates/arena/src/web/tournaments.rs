@@ -2,17 +2,18 @@
 
 use axum::{
     Json,
-    extract::State,
+    extract::{Query, State},
     http::header,
     response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
 use zeitnot_wire::printable;
 
 use super::{
     answer::{ApiError, ErrorBody, Param},
+    archive_lists::Page,
     results::FileKind,
     state::WebState,
 };
@@ -24,8 +25,35 @@ use crate::{
 /// List of tournaments.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Tournaments {
-    /// All, by name.
+    /// Those that are open in this run, by name, and then stored ones, the latest first, 20 at most.
     tournaments: Vec<TournamentSummary>,
+    /// `before` of the next page; none: these are the last ones.
+    older: Option<i64>,
+}
+
+/// Page of a list of tournaments.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Before {
+    /// Number from `older`: stored tournaments before it are listed.
+    before: Option<i64>,
+}
+
+/// Splits the name of a tournament from the number of its edition: `class 1`. Names have no spaces.
+pub(super) fn edition(tournament: &str) -> (&str, Option<u32>) {
+    let with_edition = tournament.rsplit_once(' ').and_then(|(name, it)| Some((name, it.parse().ok()?)));
+    with_edition.map_or((tournament, None), |(name, edition)| (name, Some(edition)))
+}
+
+/// Returns a tournament of this run, or a stored one.
+pub(super) async fn find(web: &WebState, tournament: &str) -> Result<Option<Tournament>, ApiError> {
+    let (name, edition) = edition(tournament);
+    let key = name.to_owned();
+    let found = web.hub.call(move |hub| hub.tournament(&key)).await.ok_or_else(ApiError::stopping)?;
+    match found.filter(|found| edition.is_none_or(|edition| edition == found.summary.edition)) {
+        Some(found) => Ok(Some(found)),
+        None => web.archive.tournament(name, edition).await,
+    }
 }
 
 pub(super) fn routes() -> OpenApiRouter<WebState> {
@@ -37,20 +65,27 @@ pub(super) fn unknown(name: &str) -> ApiError {
     ApiError::missing(format!("there is no tournament {name}: /api/tournaments lists them"))
 }
 
-/// Lists the tournaments with their standings
-#[utoipa::path(get, path = "/api/tournaments", responses((status = 200, body = Tournaments)))]
-async fn list(State(web): State<WebState>) -> Result<Json<Tournaments>, ApiError> {
-    let tournaments = web.hub.call(|hub| hub.tournaments()).await.ok_or_else(ApiError::stopping)?;
-    Ok(Json(Tournaments { tournaments }))
+/// Lists the tournaments with their standings, also those of earlier runs
+#[utoipa::path(get, path = "/api/tournaments", params(Before), responses((status = 200, body = Tournaments)))]
+async fn list(
+    State(web): State<WebState>,
+    Query(Before { before }): Query<Before>,
+) -> Result<Json<Tournaments>, ApiError> {
+    let mut tournaments = web.hub.call(|hub| hub.tournaments()).await.ok_or_else(ApiError::stopping)?;
+    let known = tournaments.iter().map(|it| (it.name.clone(), it.edition)).collect();
+    let Page { rows, older } = web.archive.tournaments(before, &known).await?;
+    if before.is_some() {
+        tournaments.clear();
+    }
+    tournaments.extend(rows);
+    Ok(Json(Tournaments { tournaments, older }))
 }
 
-/// Shows a tournament with its pairings
+/// Shows a tournament with its pairings; an earlier edition as `NAME EDITION`
 #[utoipa::path(get, path = "/api/tournaments/{name}", params(("name" = String, Path)),
     responses((status = 200, body = Tournament), (status = 404, body = ErrorBody)))]
 async fn show(State(web): State<WebState>, Param(name): Param) -> Result<Json<Tournament>, ApiError> {
-    let key = name.clone();
-    let found = web.hub.call(move |hub| hub.tournament(&key)).await.ok_or_else(ApiError::stopping)?;
-    found.map(Json).ok_or_else(|| unknown(&name))
+    find(&web, &name).await?.map(Json).ok_or_else(|| unknown(&name))
 }
 
 /// Shows all results as a file: `results.csv`, `results.json`, `results.pgn` or `results.trf`

@@ -109,6 +109,8 @@ pub struct Row {
     pub tally: Tally,
     /// The player's seat.
     pub seat: SeatNo,
+    /// Whether the player plays no more.
+    pub is_withdrawn: bool,
 }
 
 impl Standings {
@@ -254,6 +256,7 @@ impl Standings {
                 tie_breaks: self.format.tie_breaks.iter().copied().zip(values).collect(),
                 tally: Tally::of(&entrant.card),
                 seat,
+                is_withdrawn: entrant.is_withdrawn,
             })
         };
         field.places(seats, &self.format.tie_breaks).into_iter().filter_map(row).collect()

@@ -26,7 +26,8 @@ impl TournamentActor {
             let TournamentActor { config, progress, players, standings, reports, .. } = actor;
             let state = if complete { TournamentState::Complete } else { progress.state() };
             let (ended, is_first) = pairings.take();
-            let summary = view(config, progress, players, standings, state, &reports.joins);
+            let edition = (config, reports.edition);
+            let summary = view(edition, progress, Some(players), standings, state, &reports.joins);
             TournamentReport { summary, ended, open: actor.open_pairings(), is_first }
         });
         (self.publisher, self.pairings) = (publisher, pairings);

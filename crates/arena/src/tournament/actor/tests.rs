@@ -65,7 +65,8 @@ impl Bench {
         let (store, file) = Store::channel(file);
         let files = file.spawn();
         let refusals = Refusals::of_tournament("class".to_owned(), Feed::default(), None, Vec::new());
-        let reports = Reports { news: news::channel(), live: Feed::default(), joins: Vec::new(), refusals };
+        let reports =
+            Reports { news: news::channel(), live: Feed::default(), edition: 1, joins: Vec::new(), refusals };
         let opened = Some((database, opened));
         let (_, actor) =
             TournamentActor::channel(config, Admission::default(), 99, Vec::new(), store, reports, opened);

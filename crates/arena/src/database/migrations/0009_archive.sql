@@ -1,0 +1,3 @@
+-- The page lists games that are over, the latest first.
+
+CREATE INDEX game_ended ON game (ended, id);
