@@ -38,6 +38,7 @@ pub mod nthu;
 pub mod openings;
 mod outbox;
 mod paced;
+mod panic_guard;
 mod pgn;
 mod places;
 pub mod play;

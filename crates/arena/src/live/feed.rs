@@ -51,6 +51,30 @@ pub(crate) enum Event {
         tournament: String,
         rows: Vec<RefusalRow>,
     },
+    /// The hub panics.
+    #[cfg(test)]
+    Bug(Arc<Shared>),
+}
+
+impl Event {
+    /// Returns the game that it changes.
+    pub(super) fn game(&self) -> Option<&Arc<Shared>> {
+        match self {
+            Event::Whole { game, .. } | Event::Moved { game, .. } | Event::Ended(game) => Some(game),
+            #[cfg(test)]
+            Event::Bug(game) => Some(game),
+            _ => None,
+        }
+    }
+
+    /// Returns what it tells otherwise.
+    pub(super) fn subject(&self) -> &'static str {
+        match self {
+            Event::Thought { .. } => "a thought of a player",
+            Event::Tournament(_) | Event::Deleted(_) | Event::Refusals { .. } => "news of a tournament",
+            _ => "news",
+        }
+    }
 }
 
 /// Facts about a game that its moves do not change.

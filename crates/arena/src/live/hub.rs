@@ -13,6 +13,7 @@ use tokio::{
 };
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 use tokio_util::sync::CancellationToken;
+use zeitnot_net::LogThrottle;
 use zeitnot_wire::printable;
 
 use super::{
@@ -22,7 +23,7 @@ use super::{
     tournament::TournamentEntry,
     view::{BotView, Game, GameSummary, LiveMessage, PairingRow, Topic, Tournament, TournamentSummary},
 };
-use crate::jobs::Jobs;
+use crate::{jobs::Jobs, panic_guard};
 
 /// Characters of a client's words that are shown again.
 const MAX_SHOWN: usize = 50;
@@ -55,6 +56,8 @@ pub(crate) struct Hub {
     /// Number of subscribers, for whoever waits for the last one to leave.
     count: watch::Sender<usize>,
     ticks: u64,
+    /// Panics in the log, by what they cost.
+    panics: LogThrottle,
 }
 
 impl Hub {
@@ -81,15 +84,37 @@ impl Hub {
             select! {
                 biased;
                 () = stop.cancelled() => break,
-                Some(event) = events.recv() => self.apply(event),
-                Some(job) = jobs.recv() => job(&mut self),
-                _ = tick.tick(), if self.is_busy() => self.tick(),
+                Some(event) = events.recv() => self.take(event),
+                Some(job) = jobs.recv() => self.contain("a request", job),
+                _ = tick.tick(), if self.is_busy() => self.contain("the news of all games", Hub::tick),
             }
         }
         while let Ok(event) = events.try_recv() {
-            self.apply(event);
+            self.take(event);
         }
-        self.tick();
+        self.contain("the news of all games", Hub::tick);
+    }
+
+    /// Applies an event. A panic costs the page its game, or what the event tells.
+    fn take(&mut self, event: Event) {
+        let (game, what) = (event.game().cloned(), event.subject());
+        let Some(game) = game else { return self.contain(what, |hub| hub.apply(event)) };
+        if let Err(panic) = panic_guard::contain(|| self.apply(event)) {
+            let id = &game.header.id;
+            tracing::error!("the page shows the game {id} no longer: {panic}; please report it");
+            self.running.remove(id);
+            self.order.retain(|known| known != id);
+            self.ended.retain(|entry| entry.id() != id);
+        }
+    }
+
+    /// Runs a step. Of each kind that panics, the first is logged, and then no more than one an hour.
+    fn contain(&mut self, what: &str, step: impl FnOnce(&mut Hub)) {
+        if let Err(panic) = panic_guard::contain(|| step(self))
+            && self.panics.admits(what, std::time::Instant::now())
+        {
+            tracing::error!("the page is without {what}: {panic}; please report it");
+        }
     }
 
     pub(super) fn apply(&mut self, event: Event) {
@@ -155,6 +180,8 @@ impl Hub {
                     entry.set_refusals(rows);
                 }
             }
+            #[cfg(test)]
+            Event::Bug(_) => panic!("a bug in the hub"),
         }
     }
 

@@ -8,12 +8,14 @@ use tokio::{
     time::{Instant, advance},
 };
 use tokio_tungstenite::tungstenite::Utf8Bytes;
+use tokio_util::sync::CancellationToken;
 use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult};
 
 use super::{
     Event, Feed, Header, Hub, LiveGame, SubscriberId, TournamentReport, person,
     view::{LiveMessage, Numbering, PairingRow, Score, Source, Thought, Topic},
 };
+use crate::jobs;
 use zeitnot_referee::{Allowance, Referee, RefereeRules};
 
 /// A game, its feed and the hub, moved by hand.
@@ -377,4 +379,23 @@ async fn a_correction_stands_in_the_view_of_the_game() {
     let pgn = bench.hub.pgn("g").unwrap();
     assert!(pgn.contains("[ResultAtBoard \"1/2-1/2\"]\n[Note \"a false move\"]\n"), "{pgn}");
     assert!(pgn.trim_end().ends_with("1-0"), "{pgn}");
+}
+
+#[test]
+async fn a_panic_costs_the_page_one_game_and_no_more() {
+    let mut bench = Bench::new();
+    let _games = ["bad", "good"].map(|id| bench.begin(id));
+    let (queue, events) = mpsc::channel(8);
+    let Ok(Event::Whole { game, plies, clocks }) = bench.events.try_recv() else { panic!() };
+    queue.send(Event::Whole { game: game.clone(), plies, clocks }).await.unwrap();
+    queue.send(bench.events.try_recv().unwrap()).await.unwrap();
+    queue.send(Event::Bug(game)).await.unwrap();
+    let (hub, jobs) = jobs::channel();
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(Hub::default().run(events, jobs, stop.clone()));
+    assert!(hub.call(|_| -> () { panic!("a bug in a request") }).await.is_none());
+    let shown = hub.call(|hub| hub.games()).await.unwrap();
+    assert_eq!(shown.iter().map(|game| game.id.as_str()).collect::<Vec<_>>(), ["good"]);
+    stop.cancel();
+    running.await.unwrap();
 }

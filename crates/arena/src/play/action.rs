@@ -32,11 +32,17 @@ pub(crate) enum Word {
 /// Request of a player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    Move { text: String, ply: usize },
+    Move {
+        text: String,
+        ply: usize,
+    },
     Resign,
     Draw(Word),
     Takeback(Word),
     Rematch,
+    /// The table panics.
+    #[cfg(test)]
+    Bug,
 }
 
 /// Message, read.

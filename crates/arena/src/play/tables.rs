@@ -24,6 +24,7 @@ use crate::{
     jobs::{self, Handle, Jobs, WeakHandle},
     keyed::Rations,
     live::Feed,
+    panic_guard,
     places::Origin,
     secret::Secret,
     tag::GameTag,
@@ -129,17 +130,46 @@ impl Tables {
     }
 
     fn close(&mut self, id: GameTag) {
-        let Some(mut table) = self.tables.remove(&id) else { return };
+        self.contain(id, |tables| tables.abandon(id));
+        self.remove(id);
+    }
+
+    fn abandon(&mut self, id: GameTag) {
+        let Some(table) = self.tables.get_mut(&id) else { return };
         let now = Instant::now();
         table.abandon(now);
         if let (Some(database), Some(game)) = (&self.database, table.stored()) {
             database.note(vec![game]);
         }
         table.tell(now);
+    }
+
+    fn remove(&mut self, id: GameTag) {
+        let Some(table) = self.tables.remove(&id) else { return };
         for seat in table.seats.0 {
             self.seats.remove(&seat.token);
             seat.view.send_modify(|view| view.is_closed = true);
         }
+    }
+
+    /// Runs a step at one table. A panic ends its game, which its players are told, and no other.
+    fn contain<T>(&mut self, id: GameTag, step: impl FnOnce(&mut Tables) -> T) -> Option<T> {
+        let panic = match panic_guard::contain(|| step(self)) {
+            Ok(done) => return Some(done),
+            Err(panic) => panic,
+        };
+        tracing::error!(game = %id, "the game at a table broke down: {panic}; please report it");
+        let end = |tables: &mut Tables| {
+            if let Some(table) = tables.tables.get_mut(&id) {
+                table.break_down(Instant::now());
+            }
+            tables.settle(id);
+        };
+        // A table that cannot even be told of its end is closed.
+        if panic_guard::contain(|| end(self)).is_err() {
+            self.remove(id);
+        }
+        None
     }
 
     /// Finds the seat of a token.
@@ -153,22 +183,33 @@ impl Tables {
         let seat = self.check_seat(token)?;
         let table = self.tables.get_mut(&seat.table).ok_or(BadAction::NoTable)?;
         let mut view = table.seats[seat.color].view.subscribe();
-        table.enter(seat.color, &self.feed, Instant::now());
-        self.settle(seat.table);
+        self.contain(seat.table, |tables| {
+            if let Some(table) = tables.tables.get_mut(&seat.table) {
+                table.enter(seat.color, &tables.feed, Instant::now());
+                tables.settle(seat.table);
+            }
+        });
         view.mark_changed();
         Ok((seat, view))
     }
 
     /// Notes that a connection is gone, whose view is dropped already.
     pub(crate) fn leave(&mut self, seat: SeatRef) {
-        if let Some(table) = self.tables.get_mut(&seat.table) {
-            table.leave(Instant::now());
-            self.settle(seat.table);
-        }
+        self.contain(seat.table, |tables| {
+            if let Some(table) = tables.tables.get_mut(&seat.table) {
+                table.leave(Instant::now());
+                tables.settle(seat.table);
+            }
+        });
     }
 
     /// Does what a player asked for at this instant.
     pub(crate) fn act(&mut self, seat: SeatRef, action: Action, at: Instant) -> Result<(), BadAction> {
+        // That the game broke down is told as its end.
+        self.contain(seat.table, |tables| tables.try_act(seat, action, at)).unwrap_or(Ok(()))
+    }
+
+    fn try_act(&mut self, seat: SeatRef, action: Action, at: Instant) -> Result<(), BadAction> {
         let now = Instant::now();
         let table = self.tables.get_mut(&seat.table).ok_or(BadAction::NoTable)?;
         let wants_rematch = action == Action::Rematch;
@@ -204,10 +245,10 @@ impl Tables {
         let Some(table) = self.tables.get_mut(&id) else { return };
         if let Some(Question { level, clock, stop, number }) = table.question(now) {
             let game = &table.referee.board.game;
-            let finding = self.searches.find(table.kind, game, level.strength(), clock, stop.clone());
+            let search = self.searches.find(table.kind, game, level.strength(), clock, stop.clone());
             let handle = self.handle.clone();
             self.tracker.spawn(async move {
-                let found = finding.await;
+                let found = panic_guard::contain_all(search).await.ok().flatten();
                 // The table has another question by now, or none.
                 if stop.is_cancelled() {
                     return;
@@ -237,7 +278,7 @@ impl Tables {
             database.commit(vec![game]).await;
             let written = move |tables: &mut Tables| {
                 tables.tables.get_mut(&id).into_iter().for_each(|table| table.end = End::Written);
-                tables.tell(id);
+                tables.contain(id, |tables| tables.tell(id));
             };
             if let Some(tables) = handle.upgrade() {
                 tables.send(written).await;
@@ -252,10 +293,12 @@ impl Tables {
     }
 
     fn answer(&mut self, id: GameTag, number: u64, found: Option<super::search::Found>) {
-        if let Some(table) = self.tables.get_mut(&id) {
-            table.answer(number, found, &self.feed, Instant::now());
-            self.settle(id);
-        }
+        self.contain(id, |tables| {
+            if let Some(table) = tables.tables.get_mut(&id) {
+                table.answer(number, found, &tables.feed, Instant::now());
+                tables.settle(id);
+            }
+        });
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -267,21 +310,26 @@ impl Tables {
         let now = Instant::now();
         let due = self.tables.values().filter(|table| table.deadline() <= now).map(|table| table.id);
         for id in due.collect::<Vec<_>>() {
-            let Some(table) = self.tables.get_mut(&id) else { continue };
-            if table.closes() <= now {
+            if self.tables.get(&id).is_some_and(|table| table.closes() <= now) {
                 self.close(id);
-            } else {
-                table.check_time(now);
-                self.settle(id);
+                continue;
             }
+            self.contain(id, |tables| {
+                if let Some(table) = tables.tables.get_mut(&id) {
+                    table.check_time(now);
+                    tables.settle(id);
+                }
+            });
         }
     }
 
     fn stop(&mut self) {
         for id in self.tables.keys().copied().collect::<Vec<_>>() {
-            if let Some(table) = self.tables.get_mut(&id) {
-                table.stop(Instant::now());
-            }
+            self.contain(id, |tables| {
+                if let Some(table) = tables.tables.get_mut(&id) {
+                    table.stop(Instant::now());
+                }
+            });
             self.close(id);
         }
     }
@@ -310,7 +358,11 @@ impl TablesActor {
                 () = stop.cancelled() => break,
                 () = until(tables.deadline()) => tables.check_time(),
                 job = jobs.recv() => match job {
-                    Some(job) => job(&mut tables),
+                    Some(job) => {
+                        if let Err(panic) = panic_guard::contain(|| job(&mut tables)) {
+                            tracing::error!("a request to the tables has failed: {panic}; please report it");
+                        }
+                    }
                     None => break,
                 },
             }

@@ -394,6 +394,25 @@ async fn a_stop_ends_all_games_and_tells() {
     assert!(white.view.borrow().is_closed);
 }
 
+#[test(start_paused = true)]
+async fn a_panic_ends_the_game_of_its_table_only() {
+    let house = House::open();
+    let [mut white, mut black] = house.pair(CHESS).await;
+    let mut others = house.pair(CHESS).await;
+    white.act(Action::Bug).await.unwrap();
+    for player in [&mut white, &mut black] {
+        let state = player.sees();
+        assert_eq!(
+            (text(&state, "/game/result"), text(&state, "/game/reason")),
+            ("*", "The game broke down")
+        );
+    }
+    assert!(matches!(white.play("e4").await, Err(BadAction::Over)));
+    assert!(house.tables.call(|_| -> () { panic!("a bug in a request") }).await.is_none());
+    play_all(&mut others, "e4 e5").await;
+    house.close().await;
+}
+
 /// Messages of a player, and others.
 fn message() -> impl Strategy<Value = String> {
     let word = prop_oneof![Just("offer"), Just("accept"), Just("decline")];

@@ -37,11 +37,13 @@ use crate::{
     message::{Notice, Request},
     news::{Event, News, NewsSender},
     note::Note,
+    panic_guard,
     store::{Store, StoreActor},
     tag::GameTag,
     timer::until,
 };
 
+mod breakdown;
 mod edit;
 mod endings;
 mod orders;
@@ -208,16 +210,20 @@ impl TournamentActor {
             let deadline = self.deadline();
             select! {
                 () = stop.cancelled() => break,
-                Some(job) = self.jobs.recv() => job(&mut self),
-                () = until(deadline) => self.expire(Instant::now()),
+                Some(job) = self.jobs.recv() => self.contain(job),
+                () = until(deadline) => self.contain(|actor| actor.expire(Instant::now())),
                 () = sleep_until(next_pairing) => {
-                    self.pair();
+                    self.contain(Self::pair);
                     next_pairing = Instant::now() + self.config.pairing_interval;
                 }
-                Some(settled) = self.journal.settled() => self.settle(settled).await,
+                Some(settled) = self.journal.settled() => {
+                    if let Err(panic) = panic_guard::contain_all(self.settle(settled)).await {
+                        self.break_down(&panic);
+                    }
+                }
             }
-            self.conclude_games();
-            self.publish(false);
+            self.contain(Self::conclude_games);
+            self.show_on_page();
         }
         let complete = self.is_complete();
         self.close(complete).await;

@@ -2,11 +2,7 @@
 //!
 //! Nothing here waits: messages go into the clients' bounded queues, and time is passed in.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use time::OffsetDateTime;
 use tokio::time::Instant;
@@ -25,6 +21,7 @@ use crate::{
         view::{Numbering, Source},
     },
     message::{GameView, Notice},
+    panic_guard,
     tag::GameTag,
 };
 
@@ -166,8 +163,8 @@ impl TournamentGame {
 
     fn contain_panic(&mut self, step: impl FnOnce(&mut Self)) {
         // A referee that panicked is only asked how the game ended.
-        if catch_unwind(AssertUnwindSafe(|| step(self))).is_err() {
-            tracing::error!(game = %self.tag, "the game broke down; it will be paired again");
+        if let Err(panic) = panic_guard::contain(|| step(self)) {
+            tracing::error!(game = %self.tag, "the game broke down; it will be paired again: {panic}");
             self.referee.end(None, Cause::InternalError, Instant::now());
         }
     }

@@ -29,6 +29,7 @@ use crate::{
     error::ArenaError,
     jobs::Handle,
     live::view::RefusalRow,
+    panic_guard::{self, Panic},
     secret::Secret,
 };
 
@@ -149,7 +150,7 @@ pub(crate) struct TournamentManager {
     opened: usize,
     /// Open, and not running yet, with their places in the order in which they were opened.
     open: Vec<(usize, CancellationToken, OpenTournament)>,
-    running: JoinSet<(usize, TournamentSummary)>,
+    running: JoinSet<(usize, Result<TournamentSummary, Panic>)>,
     ended: BTreeMap<usize, TournamentSummary>,
 }
 
@@ -281,17 +282,20 @@ impl TournamentManager {
     fn start(&mut self, stop: &CancellationToken) {
         for (place, over, OpenTournament { actor, file, .. }) in self.open.drain(..) {
             let run = actor.run(file, stop.clone(), over);
-            self.running.spawn(async move { (place, run.await) });
+            self.running.spawn(async move { (place, panic_guard::contain_all(run).await) });
         }
     }
 
-    fn note_end(&mut self, ended: Result<(usize, TournamentSummary), JoinError>) {
-        match ended {
-            Ok((place, summary)) if self.known.values().any(|known| known.place == place) => {
-                self.ended.insert(place, summary);
+    fn note_end(&mut self, ended: Result<(usize, Result<TournamentSummary, Panic>), JoinError>) {
+        // Panics are caught in the task.
+        let Ok((place, outcome)) = ended else { return };
+        let Some((name, known)) = self.known.iter().find(|(_, known)| known.place == place) else { return };
+        match outcome {
+            Ok(summary) => drop(self.ended.insert(place, summary)),
+            Err(panic) => {
+                tracing::error!("{name}: the tournament has failed and is closed: {panic}; please report it");
+                known.over.cancel();
             }
-            Ok(_) => {}
-            Err(error) => tracing::error!(%error, "a tournament has failed; please report it"),
         }
     }
 

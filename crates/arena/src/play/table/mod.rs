@@ -248,6 +248,8 @@ impl Table {
                 self.seats[color].wants_rematch = true;
                 Ok(())
             }
+            #[cfg(test)]
+            Action::Bug => panic!("a bug at a table"),
         }
     }
 
@@ -390,6 +392,11 @@ impl Table {
     /// Ends the game, as the arena stops.
     pub(super) fn stop(&mut self, now: Instant) {
         self.referee.end(None, Cause::Shutdown, now);
+    }
+
+    /// Ends the game after an error of ours.
+    pub(super) fn break_down(&mut self, now: Instant) {
+        self.referee.end(None, Cause::InternalError, now);
     }
 
     /// Ends the game, which everybody has left.

@@ -157,11 +157,11 @@ impl TournamentActor {
             let deadline = self.deadline();
             select! {
                 () = stop.cancelled() => break,
-                Some(job) = self.jobs.recv() => job(self),
+                Some(job) = self.jobs.recv() => self.contain(job),
                 () = until(deadline) => {}
                 Some(settled) = self.journal.settled() => self.settle(settled).await,
             }
-            self.publish(false);
+            self.show_on_page();
         }
         while let Some(settled) = self.journal.settled().await {
             self.settle(settled).await;

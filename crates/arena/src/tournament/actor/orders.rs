@@ -290,7 +290,7 @@ impl TournamentActor {
     }
 
     /// Aborts such games that are paired and have not begun.
-    fn call_off_all(&mut self, is_it: impl Fn(Pairing) -> bool, reason: &str) {
+    pub(super) fn call_off_all(&mut self, is_it: impl Fn(Pairing) -> bool, reason: &str) {
         let those = self.invitations.iter().filter(|(_, invitation)| is_it(invitation.pairing));
         for tag in those.map(|(tag, _)| *tag).collect::<Vec<_>>() {
             self.call_off(tag, reason);

@@ -24,6 +24,7 @@ use crate::{
 };
 
 mod corrections;
+mod panics;
 mod returns;
 
 const NAMES: [&str; 9] = ["ada", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ivy"];

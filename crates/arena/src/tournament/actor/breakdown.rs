@@ -1,0 +1,45 @@
+//! Errors of ours: a panic in the pairing pauses the tournament, one in its view takes it from the page.
+
+use super::TournamentActor;
+use crate::{
+    database::Fact,
+    live::Feed,
+    panic_guard::{self, Panic},
+};
+
+/// Name in the list of refusals, by which the organiser hears of it. No player's has a space.
+const PROGRAM: &str = "the arena";
+
+impl TournamentActor {
+    /// Runs a step. After a panic the tournament is paused.
+    pub(super) fn contain(&mut self, step: impl FnOnce(&mut Self)) {
+        if let Err(panic) = panic_guard::contain(|| step(self)) {
+            self.break_down(&panic);
+        }
+    }
+
+    /// Pauses the tournament after a panic. Its running games go on, and the organiser may resume it.
+    pub(super) fn break_down(&mut self, panic: &Panic) {
+        let name = &self.config.name;
+        tracing::error!("{name}: an internal error pauses the tournament: {panic}; please report it");
+        let told = "An internal error, of which the log says more, has paused the tournament";
+        self.note_refusal(PROGRAM, &told);
+        if self.progress.goes_on() {
+            self.progress.apply(&Fact::Paused);
+            self.journal.note(Fact::Paused);
+        }
+        if panic_guard::contain(|| self.call_off_all(|_| true, "The tournament is paused")).is_err() {
+            self.invitations.clear();
+        }
+        self.publisher.note_change();
+    }
+
+    /// Shows the tournament on the page. It does without one after a panic.
+    pub(super) fn show_on_page(&mut self) {
+        if let Err(panic) = panic_guard::contain(|| self.publish(false)) {
+            let name = &self.config.name;
+            tracing::error!("{name}: the page shows no more of the tournament: {panic}; please report it");
+            self.reports.live = Feed::default();
+        }
+    }
+}

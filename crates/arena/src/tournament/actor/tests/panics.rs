@@ -1,0 +1,95 @@
+//! Panics in the pairing.
+
+use zeitnot_testing::until;
+
+use super::*;
+use crate::tournament::pairing::{self, NotNow, Past};
+
+/// System that cannot pair any more.
+#[derive(Debug)]
+struct Broken(Box<dyn PairingSystem>);
+
+impl PairingSystem for Broken {
+    fn enter(&mut self, seat: SeatNo, name: &Name) {
+        self.0.enter(seat, name);
+    }
+
+    fn takes_late_entries(&self) -> bool {
+        self.0.takes_late_entries()
+    }
+
+    fn pair(&mut self, _: &[SeatNo]) -> Vec<Pairing> {
+        panic!("a bug in the pairing")
+    }
+
+    fn played(&mut self, pairing: Pairing, result: GameResult) -> bool {
+        self.0.played(pairing, result)
+    }
+
+    fn awaits(&self, seats: ByColor<SeatNo>) -> u32 {
+        self.0.awaits(seats)
+    }
+
+    fn reopen(&mut self, past: Past) -> Result<(), NotNow> {
+        self.0.reopen(past)
+    }
+
+    fn rescore(&mut self, past: Past, result: GameResult) -> Result<(), NotNow> {
+        self.0.rescore(past, result)
+    }
+
+    fn pair_by_hand(&mut self, seats: ByColor<SeatNo>, busy: &[Pairing]) -> Result<(), NotNow> {
+        self.0.pair_by_hand(seats, busy)
+    }
+
+    fn withdraw(&mut self, seat: SeatNo, players: &[SeatNo]) -> Option<Vec<(SeatNo, u32)>> {
+        self.0.withdraw(seat, players)
+    }
+
+    fn forget(&mut self, seat: SeatNo) {
+        self.0.forget(seat);
+    }
+
+    fn is_complete(&self) -> bool {
+        self.0.is_complete()
+    }
+}
+
+#[test]
+async fn a_panic_in_the_pairing_pauses_the_tournament_and_its_games_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = "players = 2\npairing_interval = '10ms'";
+    let mut bench = begun(folder.path(), settings, &["ada", "bob"]).await;
+    bench.pair();
+    let intact = mem::replace(&mut bench.actor.pairing, pairing::system(&bench.actor.config));
+    bench.actor.pairing = Box::new(Broken(intact));
+    bench.actor.contain(TournamentActor::pair);
+    assert!(bench.actor.progress.is_paused());
+    let told = bench.actor.reports.refusals.rows();
+    assert!(told[0].reason.contains("has paused the tournament"), "{told:?}");
+    let [white, black] = bench.games().remove(0);
+    bench.end(&white, &black, GameResult::Draw).await;
+    assert_eq!(bench.score(&white), 0.5);
+
+    // The task goes on, too, however often that happens.
+    bench.order(Command::Resume).await.unwrap();
+    let Bench { actor, writer, files, clients, .. } = bench;
+    let path = folder.path().join("zeitnot.db");
+    let (stop, over) = (CancellationToken::new(), CancellationToken::new());
+    let file = GameFile::create(folder.path(), "other", "pgn", time::OffsetDateTime::now_utc()).unwrap();
+    let running = tokio::spawn(actor.run(Store::channel(file).1, stop.clone(), over.clone()));
+    let pauses = async || {
+        let mut reader = Reader::open(&path.clone().into()).await.unwrap();
+        let tournament = reader.tournaments().await.unwrap().remove(0);
+        let history = reader.history(tournament).await.unwrap();
+        history.facts().filter(|fact| **fact == Fact::Paused).count()
+    };
+    until("the second pause", async || pauses().await == 2).await;
+    assert!(!over.is_cancelled());
+    stop.cancel();
+    let summary = running.await.unwrap();
+    assert!(!summary.complete);
+    drop(clients);
+    writer.join().await;
+    files.await.unwrap();
+}
