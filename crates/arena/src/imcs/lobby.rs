@@ -1,8 +1,7 @@
 //! Task that owns the state of IMCS: users, offers and running games.
 
-use std::{collections::BTreeMap, panic::AssertUnwindSafe, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
-use futures_util::FutureExt;
 use time::{OffsetDateTime, macros::format_description};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -23,6 +22,7 @@ use crate::{
     jobs::{Jobs, WeakHandle},
     keyed::Rations,
     live::Feed,
+    panic_guard,
     places::Origin,
     secret::is_same,
     store::Store,
@@ -312,9 +312,9 @@ impl Lobby {
         let (game, names, began) = (setup.game, setup.names.clone(), OffsetDateTime::now_utc());
         self.games.spawn(async move {
             // A panic ends this game and no other.
-            let played = AssertUnwindSafe(game::run(setup, stop)).catch_unwind().await;
-            let (report, players) = played.unwrap_or_else(|_| {
-                tracing::error!("IMCS: game {game} broke down; please report it");
+            let played = panic_guard::contain_all(game::run(setup, stop)).await;
+            let (report, players) = played.unwrap_or_else(|panic| {
+                tracing::error!("IMCS: game {game} broke down: {panic}; please report it");
                 (Report { game, names, began, verdict: None, moves: Vec::new() }, Closing::default())
             });
             // The ratings count before anybody hears of the result.

@@ -1,10 +1,7 @@
 //! The task that owns the server's state: requests are jobs, which it runs one by one. Moves go first, and what is no
 //! move gets a part of the time only, a short job at a time: other tasks of the thread carry moves, too.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    time::Duration,
-};
+use std::time::Duration;
 
 use tokio::{
     select,
@@ -19,6 +16,7 @@ use super::{
 };
 use crate::{
     jobs::{self, Handle, Job, Jobs},
+    panic_guard,
     timer::until,
 };
 
@@ -153,7 +151,7 @@ impl ServerActor {
     fn save(&mut self) {
         let ServerActor { server, changes, .. } = self;
         if let Ok(permit) = changes.try_reserve() {
-            let changed = catch_unwind(AssertUnwindSafe(|| server.changes(Instant::now())));
+            let changed = panic_guard::contain(|| server.changes(Instant::now()));
             match changed {
                 Ok(batch) if !batch.changes.is_empty() || !batch.ended.is_empty() => permit.send(batch),
                 Ok(_) => {}
@@ -164,8 +162,8 @@ impl ServerActor {
 
     /// Runs a job. If it panics, its caller gets no answer; the server goes on.
     fn contain(&mut self, job: impl FnOnce(&mut LichessServer)) {
-        if catch_unwind(AssertUnwindSafe(|| job(&mut self.server))).is_err() {
-            tracing::error!("Lichess: a request failed inside the server; please report it");
+        if let Err(panic) = panic_guard::contain(|| job(&mut self.server)) {
+            tracing::error!("Lichess: a request failed inside the server: {panic}; please report it");
         }
     }
 }

@@ -1,10 +1,6 @@
 //! Accounts, challenges and games as rows of the database.
 
-use std::{
-    fmt::Display,
-    panic::{AssertUnwindSafe, catch_unwind},
-    time::Duration,
-};
+use std::{fmt::Display, time::Duration};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::time::Instant;
@@ -19,7 +15,10 @@ use super::{
     storage::row,
     terms::Terms,
 };
-use crate::database::{Change, DatabaseError, LichessKind, LichessRow};
+use crate::{
+    database::{Change, DatabaseError, LichessKind, LichessRow},
+    panic_guard,
+};
 
 #[derive(Debug, Default)]
 pub(super) struct Restored {
@@ -85,7 +84,7 @@ impl Restored {
         let mut map = DirtyMap::default();
         for (id, saved) in std::mem::take(&mut self.games) {
             // A panic costs this game only.
-            let restored = catch_unwind(AssertUnwindSafe(|| restore(id, saved, timeouts, now)));
+            let restored = panic_guard::contain(|| restore(id, saved, timeouts, now));
             match restored.ok().flatten() {
                 Some(game) => map.insert(id, game),
                 None => tracing::error!(

@@ -6,12 +6,10 @@
 
 use std::{
     net::SocketAddr,
-    panic::AssertUnwindSafe,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use futures_util::FutureExt;
 use tokio::{
     net::UdpSocket,
     select,
@@ -29,7 +27,7 @@ use super::{
     record::Records,
     socket::{Player, Stop, TableSocket},
 };
-use crate::{database::Database, error::ArenaError, live::Feed};
+use crate::{database::Database, error::ArenaError, live::Feed, panic_guard};
 
 /// Longest name in a record, in characters.
 const MAX_NAME: usize = 40;
@@ -85,9 +83,12 @@ impl Table {
         let mut records = Records::new(self.folder.clone(), self.address.port());
         while left != Some(0) {
             // A panic ends this game and no other.
-            let Ok(played) = AssertUnwindSafe(self.game(&stop)).catch_unwind().await else {
-                error!("the game broke down; please report it");
-                continue;
+            let played = match panic_guard::contain_all(self.game(&stop)).await {
+                Ok(played) => played,
+                Err(panic) => {
+                    error!("the game broke down: {panic}; please report it");
+                    continue;
+                }
             };
             match played {
                 Ok(finished) => {

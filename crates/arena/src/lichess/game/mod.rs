@@ -1,10 +1,6 @@
 //! One game: board, clocks, offers, chat, its streams, and its end. Synchronous: every instant is passed in.
 
-use std::{
-    mem::take,
-    panic::{AssertUnwindSafe, catch_unwind},
-    time::Duration,
-};
+use std::{mem::take, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -17,6 +13,7 @@ use super::{accounts::unix_now, terms::Terms};
 use crate::{
     database::MAX_WAIT,
     live::{self, Feed, Header, LiveGame, view::Person},
+    panic_guard,
 };
 
 mod class;
@@ -218,12 +215,12 @@ impl Game {
 
     /// Runs a step of the game. If it panics, this game is aborted; the others go on.
     pub(super) fn contain<T>(&mut self, now: Instant, step: impl FnOnce(&mut Game) -> T) -> Option<T> {
-        let done = catch_unwind(AssertUnwindSafe(|| step(self)));
-        if done.is_err() {
-            tracing::error!("Lichess: game {} broke down and is aborted; please report it", self.id);
+        let done = panic_guard::contain(|| step(self));
+        if let Err(panic) = &done {
+            tracing::error!("Lichess: game {} broke down and is aborted: {panic}; please report it", self.id);
             if !self.is_over() {
                 // The cause of the panic may strike again while the game ends.
-                let _ = catch_unwind(AssertUnwindSafe(|| self.finish(Status::Aborted, None, now)));
+                let _ = panic_guard::contain(|| self.finish(Status::Aborted, None, now));
                 self.end.get_or_insert(End { status: Status::Aborted, winner: None });
             }
             self.close_streams();
