@@ -6,9 +6,7 @@ use super::{
     change::{RefusalRecord, SettingsText, TournamentId, TournamentState},
     error::DatabaseError,
     open::within,
-    read::{
-        FoundGame, History, Reader, StoredTournament, found_game, history, latest, refusals, tournament,
-    },
+    read::{FoundGame, History, Reader, StoredTournament, found_game, history, latest, refusals, tournament},
     write::number,
 };
 use zeitnot_pairing::Name;

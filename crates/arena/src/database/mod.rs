@@ -28,7 +28,6 @@ use tokio::{
 use zeitnot_engine::priority;
 use zeitnot_pairing::Name;
 
-
 mod archive;
 mod change;
 mod check;

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use zeitnot_referee::Ply;
 use zeitnot_rules::{ByColor, GameResult};
 use zeitnot_wire::{
-    lichess::{Status, Variant},
+    lichess::Variant,
     pgn::{self, Pgn},
 };
 

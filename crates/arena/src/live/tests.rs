@@ -323,7 +323,7 @@ async fn a_game_that_is_begun_again_is_not_shown_as_broken_off() {
         let result = is_over.then_some("1/2-1/2".to_owned());
         if is_over {
             let now = Instant::now();
-            played.live.ended(Some(GameResult::Draw), "agreed".to_owned(), &played.referee, now);
+            played.live.ended(Some(GameResult::Draw), "agreed".to_owned(), "normal", &played.referee, now);
         }
         bench.settle();
         bench.hub.tick();

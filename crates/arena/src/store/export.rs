@@ -13,11 +13,11 @@ use std::{
 };
 
 use tokio::{sync::mpsc, time::timeout};
+use zeitnot_pairing::Name;
 
 use super::GameFile;
 use crate::{
     database::{Change, Database, DatabaseError, ExportFile, GameState, Reader},
-    name::Name,
     pgn,
 };
 

@@ -13,11 +13,9 @@ use tokio::{
 };
 use zeitnot_engine::priority;
 use zeitnot_net::RecordQueue;
+use zeitnot_pairing::Name;
 
-use crate::{
-    database::{Database, MAX_WAIT},
-    name::Name,
-};
+use crate::database::{Database, MAX_WAIT};
 
 mod export;
 mod file;

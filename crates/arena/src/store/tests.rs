@@ -7,6 +7,7 @@ use std::{
 };
 
 use time::OffsetDateTime;
+use zeitnot_pairing::format::Format;
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
 use super::*;
@@ -16,7 +17,6 @@ use crate::{
         TournamentId, WriterThread,
     },
     pgn,
-    tournament::format::Format,
 };
 
 fn file(folder: &Path) -> GameFile {

@@ -6,11 +6,7 @@ use tokio::time::Instant;
 use zeitnot_pairing::standings::{Row, Standings};
 use zeitnot_rules::GameKind;
 
-use super::{
-    config::TournamentConfig,
-    players::Players,
-    progress::Progress,
-};
+use super::{config::TournamentConfig, players::Players, progress::Progress};
 use crate::live::{
     Feed, TournamentReport,
     view::{JoinLine, Standing, TieBreakValue, TournamentState, TournamentSummary},

@@ -18,10 +18,10 @@ use zeitnot_wire::printable;
 
 use super::answer::ApiError;
 use crate::{
-    database::{DatabaseError, DatabaseLocation, FoundGame, GameState, Reader},
+    database::{DatabaseError, DatabaseLocation, GameState, Reader},
     live::{
         stored,
-        view::{Game, TournamentSummary},
+        view::{Game, Numbering, TournamentSummary},
     },
     pgn,
 };

@@ -13,6 +13,7 @@ use tokio::{
     task::spawn_blocking,
     time::{Instant, timeout},
 };
+use zeitnot_pairing::Name;
 
 use super::{
     answer::ApiError,
@@ -22,9 +23,8 @@ use crate::{
     database::{DatabaseLocation, FoundGame, StoredOutcome, StoredTournament},
     live::{
         MAX_LISTED, stored,
-        view::{GameSummary, Tournament, TournamentSummary},
+        view::{GameSummary, Numbering, Tournament, TournamentSummary},
     },
-    name::Name,
     tournament::stored_view,
 };
 
@@ -161,7 +161,7 @@ impl Archive {
 
 /// Returns a game as lists show it. One that does not fit the rules is left out.
 fn summary((game, tournament): FoundGame) -> Option<GameSummary> {
-    let tournament = tournament.map(|(name, pairing)| (name, pairing.numbering()));
+    let tournament = tournament.map(|(name, pairing)| (name, Numbering::from(pairing)));
     match stored::view(&game, tournament) {
         Ok(game) => Some(game.summary),
         Err(error) => {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use tokio::select;
 use tokio_util::sync::CancellationToken;
 use zeitnot_pairing::{Name, SeatNo, format::PairingKind};
-use zeitnot_referee::Ply;
 use zeitnot_rules::{ByColor, Color, GameResult};
 
 use super::{

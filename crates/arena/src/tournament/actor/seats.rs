@@ -1,7 +1,6 @@
 //! Coming and going: who gets a seat, and what becomes of it.
 
 use zeitnot_pairing::{Name, SeatNo};
-use zeitnot_referee::Cause;
 
 use super::{
     super::{

@@ -1,9 +1,9 @@
 //! Panics in the pairing.
 
+use zeitnot_pairing::{NotNow, Past};
 use zeitnot_testing::until;
 
 use super::*;
-use crate::tournament::pairing::{self, NotNow, Past};
 
 /// System that cannot pair any more.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ async fn a_panic_in_the_pairing_pauses_the_tournament_and_its_games_go_on() {
     let settings = "players = 2\npairing_interval = '10ms'";
     let mut bench = begun(folder.path(), settings, &["ada", "bob"]).await;
     bench.pair();
-    let intact = mem::replace(&mut bench.actor.pairing, pairing::system(&bench.actor.config));
+    let intact = mem::replace(&mut bench.actor.pairing, bench.actor.config.pairing_system());
     bench.actor.pairing = Box::new(Broken(intact));
     bench.actor.contain(TournamentActor::pair);
     assert!(bench.actor.progress.is_paused());
@@ -91,5 +91,5 @@ async fn a_panic_in_the_pairing_pauses_the_tournament_and_its_games_go_on() {
     assert!(!summary.complete);
     drop(clients);
     writer.join().await;
-    files.await.unwrap();
+    files.join().await;
 }
