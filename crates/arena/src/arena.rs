@@ -13,6 +13,7 @@ use crate::{
     contest::{ContestFront, Listener, Transport},
     database::{Database, WriterThread},
     error::ArenaError,
+    hosted_game::Host,
     hosts::Hosts,
     imcs, lichess,
     live::{Feed, Thoughts},
@@ -119,14 +120,13 @@ impl Arena {
         }
         tournaments.open_created().await?;
         let web = web.map(|web| web.with_tournaments(tournaments.registry(), manager));
+        let host = Host { feed: live, database };
         let mut tables = Vec::new();
         for table in config.tuc {
-            tables.push(tuc::Table::open(table, &config.games, live.clone(), database.clone()).await?);
+            tables.push(tuc::Table::open(table, &config.games, host.clone()).await?);
         }
         let imcs = match config.imcs {
-            Some(imcs) => {
-                Some(imcs::Imcs::bind(imcs, &config.games, limits, live.clone(), database.clone())?)
-            }
+            Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, limits, host.clone())?),
             None => None,
         };
         Ok(Arena {

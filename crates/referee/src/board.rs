@@ -1,12 +1,18 @@
 //! Games that the referee can play on.
 
-use zeitnot_rules::{Color, DynGame, Game, GameError, MoveText, Outcome};
-
-/// Text of a move, and its notation in game records.
-pub type PlayedMove = (MoveText, String);
+use zeitnot_rules::{Color, DynGame, Game, GameError, GameKind, MoveText, Outcome};
 
 /// Game in progress: moves are text, the rules decide on them.
 pub trait Board {
+    /// Returns the rules.
+    fn kind(&self) -> GameKind;
+
+    /// Returns the position at the start.
+    fn start(&self) -> String;
+
+    /// Returns whether the start is not the usual one.
+    fn is_own_start(&self) -> bool;
+
     /// Returns the side to move.
     fn turn(&self) -> Color;
 
@@ -16,11 +22,11 @@ pub trait Board {
     /// Returns the present position in the game's own text form.
     fn fen(&self) -> String;
 
-    /// Plays a legal move.
+    /// Plays a legal move; returns its text, and its notation in game records.
     ///
     /// # Errors
     /// [`GameError`] if the text is not a legal move.
-    fn play(&mut self, text: &str) -> Result<PlayedMove, GameError>;
+    fn play(&mut self, text: &str) -> Result<(MoveText, String), GameError>;
 
     /// Returns the outcome by the rules, repetition included.
     fn outcome(&self) -> Outcome;
@@ -42,6 +48,18 @@ impl Rewind for DynGame {
 }
 
 impl Board for DynGame {
+    fn kind(&self) -> GameKind {
+        self.kind()
+    }
+
+    fn start(&self) -> String {
+        self.root()
+    }
+
+    fn is_own_start(&self) -> bool {
+        self.own_start().is_some()
+    }
+
     fn turn(&self) -> Color {
         self.side_to_move()
     }
@@ -54,7 +72,7 @@ impl Board for DynGame {
         self.now()
     }
 
-    fn play(&mut self, text: &str) -> Result<PlayedMove, GameError> {
+    fn play(&mut self, text: &str) -> Result<(MoveText, String), GameError> {
         let mv = self.read(text)?;
         let san = self.san(&mv)?;
         self.play(&mv)?;
@@ -77,6 +95,7 @@ type Play<G> = Box<dyn FnMut(&mut G, <G as Game>::Move) + Send>;
 pub struct ServedGame<G: Game> {
     /// The present position.
     pub position: G,
+    start: String,
     plies: usize,
     play: Play<G>,
 }
@@ -84,11 +103,23 @@ pub struct ServedGame<G: Game> {
 impl<G: Game> ServedGame<G> {
     /// Begins a game in which `play` plays the moves.
     pub fn new(position: G, play: impl FnMut(&mut G, G::Move) + Send + 'static) -> Self {
-        ServedGame { position, plies: 0, play: Box::new(play) }
+        ServedGame { start: position.print(), position, plies: 0, play: Box::new(play) }
     }
 }
 
 impl<G: Game> Board for ServedGame<G> {
+    fn kind(&self) -> GameKind {
+        self.position.kind()
+    }
+
+    fn start(&self) -> String {
+        self.start.clone()
+    }
+
+    fn is_own_start(&self) -> bool {
+        false
+    }
+
     fn turn(&self) -> Color {
         self.position.side_to_move()
     }
@@ -101,7 +132,7 @@ impl<G: Game> Board for ServedGame<G> {
         self.position.print()
     }
 
-    fn play(&mut self, text: &str) -> Result<PlayedMove, GameError> {
+    fn play(&mut self, text: &str) -> Result<(MoveText, String), GameError> {
         let mv = self.position.read(text)?;
         let played = (self.position.write(mv), self.position.san(mv));
         (self.play)(&mut self.position, mv);

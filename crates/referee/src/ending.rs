@@ -42,6 +42,8 @@ pub enum Cause {
     NoMove,
     /// A player aborted the game before it had begun.
     Aborted,
+    /// A player had left before the game began.
+    Absent,
     /// An error of ours; it is not the players' fault.
     InternalError,
     Shutdown,
@@ -57,9 +59,12 @@ impl Cause {
             Cause::OutOfTime | Cause::TimeLimit => "time forfeit",
             Cause::IllegalMove => "rules infraction",
             Cause::Adjudicated | Cause::TooLong | Cause::Organiser => "adjudication",
-            Cause::Disconnect | Cause::NoMove | Cause::Aborted | Cause::InternalError | Cause::Shutdown => {
-                "abandoned"
-            }
+            Cause::Disconnect
+            | Cause::NoMove
+            | Cause::Aborted
+            | Cause::Absent
+            | Cause::InternalError
+            | Cause::Shutdown => "abandoned",
         }
     }
 }
@@ -78,6 +83,7 @@ impl fmt::Display for Cause {
             Cause::TimeLimit => "Time limit of the game",
             Cause::NoMove => "No move was made",
             Cause::Aborted => "Aborted",
+            Cause::Absent => "A player has left",
             Cause::InternalError => "The game broke down",
             Cause::Shutdown => "The arena is shutting down",
             Cause::Organiser => "Forfeit by the organiser",

@@ -19,10 +19,10 @@ mod prizes;
 mod record;
 
 pub use adjudication::{Adjudication, DrawRule, Opinion, ResignRule};
-pub use board::{Board, PlayedMove, Rewind, ServedGame};
+pub use board::{Board, Rewind, ServedGame};
 pub use clock::{Allowance, Clock};
 pub use ending::{Cause, Ending};
-pub use machine::{Expiry, Ply, Referee, RefereeRules, Refusal, Untimed};
+pub use machine::{Expiry, PlayedMove, Referee, RefereeRules, Refusal, Untimed};
 pub use offer::OfferChange;
 pub use prizes::Prizes;
 pub use record::GameRecord;

@@ -1,6 +1,6 @@
 //! State machine of one game.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use zeitnot_rules::{ByColor, Color, GameError, GameResult, MoveText};
@@ -53,11 +53,15 @@ pub enum Expiry {
     Loss,
 }
 
-/// Move of a game, for its record.
+/// Move of a game as it was played.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ply {
+pub struct PlayedMove {
+    /// Move, as the game writes it.
+    pub mv: MoveText,
     /// Notation of game records.
     pub san: String,
+    /// Position after it.
+    pub fen: String,
     /// Time left on the mover's clock after the move, increment included.
     pub left: Option<Duration>,
     /// Time from the request for the move to its arrival.
@@ -86,8 +90,8 @@ pub struct Referee<B> {
     rules: RefereeRules,
     /// Both clocks.
     pub clock: Clock,
-    /// Moves so far.
-    pub plies: Vec<Ply>,
+    /// Moves so far, which the views and the record of the game share.
+    pub plies: Vec<Arc<PlayedMove>>,
     /// When the next move was asked for.
     pub asked: Instant,
     draws: Offers,
@@ -193,7 +197,7 @@ impl<B: Board> Referee<B> {
         };
         self.clock.press(at);
         let spent = Some(at.saturating_duration_since(self.asked));
-        self.plies.push(Ply { san, left: self.clock.left(color, at), spent, opinion });
+        self.record(mv, san, self.clock.left(color, at), spent, opinion);
         self.draws.drop(!color);
         self.takebacks = Offers::default();
         if let Some((result, reason)) = self.board.outcome().result() {
@@ -208,10 +212,27 @@ impl<B: Board> Referee<B> {
     ///
     /// # Errors
     /// [`GameError`] if the move is not legal.
-    pub fn replay(&mut self, text: &str, left: Option<Duration>) -> Result<MoveText, GameError> {
+    pub fn replay(
+        &mut self,
+        text: &str,
+        left: Option<Duration>,
+        spent: Option<Duration>,
+    ) -> Result<MoveText, GameError> {
         let (mv, san) = self.board.play(text)?;
-        self.plies.push(Ply { san, left, spent: None, opinion: None });
+        self.record(mv, san, left, spent, None);
         Ok(mv)
+    }
+
+    fn record(
+        &mut self,
+        mv: MoveText,
+        san: String,
+        left: Option<Duration>,
+        spent: Option<Duration>,
+        opinion: Option<Opinion>,
+    ) {
+        let fen = self.board.fen();
+        self.plies.push(Arc::new(PlayedMove { mv, san, fen, left, spent, opinion }));
     }
 
     /// Ends the game, unless it is over already, and stops the clocks.

@@ -1,5 +1,6 @@
 //! Prizes of TUC-Chess: what they are worth, and when new ones appear.
 
+use zeitnot_rules::Game as _;
 use zeitnot_rules::tuc::{Edition, Move, POINT, Rules, SQUARES, Square, Tuc};
 
 use crate::board::ServedGame;
@@ -20,25 +21,22 @@ impl Prizes {
         Prizes { new: settings.prize_chance, worth: settings.worth_chance() }
     }
 
-    /// Begins a game. Its new prizes are dealt by [`Prizes::deal`].
+    /// Begins a game.
     pub fn begin(self, rules: Rules) -> ServedGame<Tuc> {
         ServedGame::new(Tuc::start_by(rules), move |position, mv| self.play(position, mv))
     }
 
-    /// Plays a move. Nobody knows the worth of a prize before it is taken, so it is drawn then.
+    /// Plays a move, and puts a new prize on a free square, or not. Nobody knows the worth of a prize before it is taken,
+    /// so it is drawn then.
     pub fn play(self, position: &mut Tuc, mv: Move) {
         position.play_for(mv, if fastrand::f64() < self.worth { POINT } else { 0 });
-    }
-
-    /// Puts a new prize on a free square, or not.
-    pub fn deal(self, position: &mut Tuc) -> Option<Square> {
-        if fastrand::f64() >= self.new {
-            return None;
+        if position.outcome().is_over() || fastrand::f64() >= self.new {
+            return;
         }
         let is_free = |square: &Square| position.free_squares() >> square.index() & 1 == 1;
         let free: Vec<_> = (0..SQUARES).map(Square::new).filter(is_free).collect();
-        let square = fastrand::choice(&free).copied()?;
-        position.put_prize(square);
-        Some(square)
+        if let Some(square) = fastrand::choice(&free) {
+            position.put_prize(*square);
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! Record of a finished game.
 
+use std::sync::Arc;
+
 use time::OffsetDateTime;
 use zeitnot_rules::DynGame;
 
 use crate::{
     ending::{Cause, Ending},
-    machine::{Ply, Referee},
+    machine::{PlayedMove, Referee},
 };
 
 /// Game that is over.
@@ -16,7 +18,7 @@ pub struct GameRecord {
     /// Initial position, unless it is the usual one.
     pub fen: Option<String>,
     /// Moves.
-    pub plies: Vec<Ply>,
+    pub plies: Vec<Arc<PlayedMove>>,
     /// Result and its cause.
     pub ending: Ending,
 }

@@ -158,9 +158,9 @@ fn a_takeback_undoes_the_last_move_and_the_answer_to_it() {
 fn moves_of_another_referee_do_not_touch_the_clocks() {
     let (mut referee, now) = start(None, "10+0", RefereeRules { abort_before: 2, ..RefereeRules::default() });
     assert!(referee.can_abort());
-    referee.replay("e4", Some(5000 * MS)).unwrap();
-    assert!(referee.replay("e4", None).is_err());
-    referee.replay("e5", None).unwrap();
+    referee.replay("e4", Some(5000 * MS), None).unwrap();
+    assert!(referee.replay("e4", None, None).is_err());
+    referee.replay("e5", None, None).unwrap();
     assert!(!referee.can_abort());
     assert_eq!(referee.clock.left(Color::White, now), Some(10_000 * MS));
     assert_eq!(referee.plies.iter().map(|ply| ply.left).collect::<Vec<_>>(), [Some(5000 * MS), None]);

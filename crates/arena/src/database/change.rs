@@ -4,9 +4,10 @@ use std::{fmt, fmt::Write as _, sync::Arc, time::Duration};
 
 use time::OffsetDateTime;
 use zeitnot_pairing::{Name, format::Format};
+use zeitnot_referee::PlayedMove;
 use zeitnot_rules::{ByColor, GameKind, GameResult, TimeControl};
 
-use crate::{note::Note, places::Origin};
+use crate::{live::view::Source, note::Note, places::Origin};
 
 /// Termination of a game that was not played.
 pub(crate) const FORFEIT: &str = "forfeit";
@@ -193,17 +194,6 @@ texts! {
 }
 
 texts! {
-    /// Front that owns a game.
-    Source {
-        Contest = "contest",
-        Imcs = "imcs",
-        Tuc = "tuc",
-        Lichess = "lichess",
-        Table = "table",
-    }
-}
-
-texts! {
     /// Subject of a row of the Lichess API.
     LichessKind {
         Account = "account",
@@ -376,6 +366,19 @@ pub(crate) struct MoveList {
 }
 
 impl MoveList {
+    /// Prints the moves of a game; in TUC-Chess, the positions after them, too.
+    pub(crate) fn of(kind: GameKind, plies: &[Arc<PlayedMove>]) -> MoveList {
+        let mut list = MoveList::default();
+        for ply in plies {
+            let times = (ply.left, ply.spent);
+            match kind {
+                GameKind::Tuc => list.push_dealt(ply.mv.as_str(), times, &ply.fen),
+                _ => list.push(ply.mv.as_str(), times),
+            }
+        }
+        list
+    }
+
     /// Adds a move.
     pub(crate) fn push(&mut self, mv: &str, (left, spent): MoveTimes) {
         if !self.moves.is_empty() {

@@ -38,7 +38,6 @@ mod opening;
 mod ownership;
 mod postgres;
 mod read;
-mod recorder;
 mod sqlite;
 #[cfg(test)]
 mod tests;
@@ -48,14 +47,15 @@ mod writer;
 pub(crate) use archive::StoredOutcome;
 pub(crate) use change::{
     Change, ExportFile, FORFEIT, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList,
-    Place, RefusalRecord, SettingsText, Source, Subject, TournamentId, TournamentState,
+    Place, RefusalRecord, SettingsText, Subject, TournamentId, TournamentState,
 };
 pub use error::DatabaseError;
 pub use location::{BadLocation, DatabaseLocation, ServerUrl};
 pub(crate) use opening::{Opened, Opening};
 pub(crate) use read::{FoundGame, GameCursor, History, Reader, Step, StoredTournament};
-pub(crate) use recorder::GameRecorder;
 pub(crate) use write::moment;
+
+pub(crate) use crate::live::view::Source;
 
 use writer::{Request, Writer};
 

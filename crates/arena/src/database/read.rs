@@ -13,14 +13,14 @@ use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 use super::{
     change::{
         Corrected, ExportFile, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList,
-        Place, RefusalRecord, SettingsText, Source, TournamentId, TournamentState,
+        Place, RefusalRecord, SettingsText, TournamentId, TournamentState,
     },
     check::check,
     error::DatabaseError,
     location::DatabaseLocation,
     open::{self, within},
 };
-use crate::{note::Note, places::Origin};
+use crate::{live::view::Source, note::Note, places::Origin};
 
 /// An edition of a tournament.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -23,9 +23,9 @@ use zeitnot_wire::{
 
 use super::connection::{Connection, Heard, STOPPING, lines, reply};
 use crate::{
-    database::{self, Database, GameHeader, GameRecorder},
-    live::{Feed, Header, LiveGame, person, view::Source},
-    tag::GameTag,
+    game_info::GameInfo,
+    hosted_game::{Host, HostedGame},
+    live::view::Source,
     timer::until,
 };
 
@@ -49,8 +49,7 @@ pub(super) struct Setup {
     /// Time in which a player whose connection broke down can come back.
     pub(super) reconnect: Duration,
     pub(super) returning: mpsc::Receiver<Return>,
-    pub(super) live: Feed,
-    pub(super) database: Option<Database>,
+    pub(super) host: Host,
 }
 
 /// Player who comes back on another connection.
@@ -85,7 +84,7 @@ pub(super) struct Closing {
 }
 
 pub(super) async fn run(setup: Setup, stop: CancellationToken) -> (Report, Closing) {
-    let Setup { game, names, clocks, seats, offered, late, reconnect, returning, live, database } = setup;
+    let Setup { game, names, clocks, seats, offered, late, reconnect, returning, host } = setup;
     let ByColor([white, black]) = seats;
     let began = OffsetDateTime::now_utc();
     let mut report = Report { game, names, began, verdict: None, moves: Vec::new() };
@@ -96,30 +95,28 @@ pub(super) async fn run(setup: Setup, stop: CancellationToken) -> (Report, Closi
     let players =
         ByColor([white, black].map(|connection| Player { connection: Some(connection), lost_until: None }));
     let referee = referee(clocks, late);
-    let header = header(&report, clocks, &referee);
-    let recorder = GameRecorder::begin(database, stored(&header, &report.names));
-    let live = live.begin(header, &referee, Instant::now());
-    let mut game = Game {
-        players,
-        names: report.names.clone(),
-        reconnect,
-        returning,
-        referee,
-        moves: Vec::new(),
-        recorder,
-        live,
+    let same = clocks[Color::White] == clocks[Color::Black];
+    let time_control = TimeControl { initial: clocks[Color::White], increment: Duration::ZERO };
+    let info = GameInfo {
+        time_control: same.then_some(time_control),
+        began,
+        ..GameInfo::new(Source::Imcs, &referee.board, ByColor(report.names.0.each_ref()))
     };
+    let mut hosted = HostedGame::new(info, referee, host);
+    hosted.begin(Instant::now());
+    let mut game =
+        Game { players, names: report.names.clone(), reconnect, returning, hosted, has_moved: false };
     let end = select! {
         end = game.run(offered) => end,
         () = stop.cancelled() => End::Stopped,
     };
-    game.record_end(&end).await;
+    game.hosted.referee.end(None, end.cause(), Instant::now());
+    game.hosted.settle().await;
     let words = end.words();
-    if let End::Verdict(verdict) = end {
-        report.verdict = Some(verdict);
-    }
+    report.verdict = game.hosted.referee.ending.filter(|ending| ending.result.is_some()).map(verdict);
     let players = game.players.0.into_iter().filter_map(|player| player.connection).collect();
-    (Report { moves: game.moves, ..report }, Closing { players, words })
+    let moves = game.hosted.referee.plies.iter().map(|ply| dashed(&ply.mv)).collect();
+    (Report { moves, ..report }, Closing { players, words })
 }
 
 impl Closing {
@@ -134,6 +131,14 @@ impl Closing {
 }
 
 impl End {
+    /// Returns why a game without a verdict has ended.
+    fn cause(&self) -> Cause {
+        match self {
+            End::Stopped => Cause::Shutdown,
+            End::Absent(_) | End::Verdict(_) => Cause::Absent,
+        }
+    }
+
     /// Last lines to both players.
     fn words(&self) -> String {
         let fatal = || lines([FromServer::Fatal(FATAL.to_owned())]);
@@ -178,45 +183,9 @@ struct Game {
     names: ByColor<String>,
     reconnect: Duration,
     returning: mpsc::Receiver<Return>,
-    referee: Referee<DynGame>,
-    moves: Vec<String>,
-    recorder: GameRecorder,
-    live: LiveGame,
-}
-
-/// Facts about a game for its spectators.
-fn header(report: &Report, clocks: ByColor<Duration>, referee: &Referee<DynGame>) -> Header {
-    let same = clocks[Color::White] == clocks[Color::Black];
-    Header {
-        id: GameTag::random().to_string(),
-        source: Source::Imcs,
-        kind: referee.board.kind(),
-        tournament: None,
-        number: None,
-        players: ByColor(Color::BOTH.map(|color| person(&report.names[color]))),
-        time_control: same
-            .then_some(TimeControl { initial: clocks[Color::White], increment: Duration::ZERO }),
-        start_fen: referee.board.root(),
-        repeats: None,
-        started: report.began,
-    }
-}
-
-/// The same for the database.
-fn stored(header: &Header, names: &ByColor<String>) -> GameHeader {
-    GameHeader {
-        id: header.id.as_str().into(),
-        source: database::Source::Imcs,
-        kind: header.kind,
-        tournament: None,
-        round: None,
-        opening: None,
-        names: names.clone(),
-        time_control: header.time_control.map(|time_control| time_control.to_string()),
-        start: None,
-        repeats: None,
-        began: header.started,
-    }
+    hosted: HostedGame<DynGame>,
+    /// The last move is not reported yet.
+    has_moved: bool,
 }
 
 fn referee(clocks: ByColor<Duration>, late: Duration) -> Referee<DynGame> {
@@ -237,14 +206,14 @@ impl Game {
             return End::Absent(offered);
         }
         loop {
-            let color = self.referee.turn();
+            let color = self.hosted.referee.turn();
             if self.ask(color, self.last_move()).await.is_err() {
                 self.lost(color);
             }
-            self.referee.await_move(Instant::now());
+            self.hosted.referee.await_move(Instant::now());
             self.show_last_move();
             self.turn(color).await;
-            if let Some(ending) = self.referee.ending {
+            if let Some(ending) = self.hosted.referee.ending {
                 self.show_last_move();
                 if let Cause::Rules(_) = ending.cause {
                     let moved = lines(self.last_move());
@@ -255,31 +224,11 @@ impl Game {
         }
     }
 
-    /// Shows spectators the last move, once, and writes it down.
+    /// Reports the last move, once, with the clock that runs by then.
     fn show_last_move(&mut self) {
-        let played = self.referee.board.moves();
-        if let Some(mv) = played.last().filter(|_| played.len() > self.recorder.plies()) {
-            self.live.moved(mv, &self.referee, Instant::now());
-            let times = self.referee.plies.last().map(|ply| (ply.left, ply.spent));
-            self.recorder.moved(mv.as_str(), times.unwrap_or_default());
+        if std::mem::take(&mut self.has_moved) {
+            self.hosted.moved(Instant::now());
         }
-    }
-
-    /// Writes the end down, and then shows it to spectators.
-    async fn record_end(&mut self, end: &End) {
-        let ending = self.referee.ending;
-        let (result, cause) = match (end, ending) {
-            (End::Verdict(_), Some(Ending { result, cause })) => (result, cause),
-            (End::Stopped, _) => (None, Cause::Shutdown),
-            _ => (None, Cause::Disconnect),
-        };
-        let reason = match (end, cause) {
-            (End::Absent(_), _) => "A player has left".to_owned(),
-            _ => cause.to_string(),
-        };
-        let left = self.referee.clock.left(self.referee.turn(), Instant::now());
-        self.recorder.end(result, reason.clone(), cause.termination(), left).await;
-        self.live.ended(result, reason, cause.termination(), &self.referee, Instant::now());
     }
 
     async fn greet(&mut self, color: Color) -> Result<(), NetError> {
@@ -289,18 +238,18 @@ impl Game {
 
     fn clocks(&self, color: Color) -> (Duration, Duration) {
         let now = Instant::now();
-        let left = |color| self.referee.clock.left(color, now).unwrap_or_default();
+        let left = |color| self.hosted.referee.clock.left(color, now).unwrap_or_default();
         (left(color), left(!color))
     }
 
     fn last_move(&self) -> Option<FromServer> {
-        self.moves.last().map(|mv| FromServer::Moved(mv.clone()))
+        self.hosted.referee.plies.last().map(|ply| FromServer::Moved(dashed(&ply.mv)))
     }
 
     /// Sends the board and the prompt, after another message.
     async fn ask(&mut self, color: Color, before: Option<FromServer>) -> Result<(), NetError> {
         let (yours, theirs) = self.clocks(color);
-        let board = board(&self.referee.board.now());
+        let board = board(&self.hosted.referee.board.now());
         let text = lines(before) + &board + &lines([FromServer::Prompt { yours, theirs }]);
         self.players[color].say(&text).await
     }
@@ -321,7 +270,7 @@ impl Game {
         let Some(color) = color else { return };
         self.players[color] = Player { connection: Some(connection), lost_until: None };
         let mut greeted = self.greet(color).await;
-        if greeted.is_ok() && color == self.referee.turn() {
+        if greeted.is_ok() && color == self.hosted.referee.turn() {
             greeted = self.ask(color, self.last_move()).await;
         }
         if greeted.is_err() {
@@ -347,7 +296,7 @@ impl Game {
     /// Waits for the answer to a prompt. A player who was away and has not come back has lost, also one who was away
     /// before the prompt: to reset the connection must not be better than to lose.
     async fn answer(&mut self, color: Color) -> Turn {
-        if self.referee.ending.is_some() {
+        if self.hosted.referee.ending.is_some() {
             return Turn::Done;
         }
         let lost_until = self.players[color].lost_until;
@@ -358,8 +307,8 @@ impl Game {
                 return Turn::Waits;
             }
             heard = self.players[color].hear() => heard,
-            () = until(self.referee.timeout()) => {
-                self.referee.time_out(Instant::now());
+            () = until(self.hosted.referee.timeout()) => {
+                self.hosted.referee.time_out(Instant::now());
                 return Turn::Done;
             }
             () = until(lost_until) => Heard::Closed,
@@ -371,19 +320,19 @@ impl Game {
                 return Turn::Waits;
             }
             Heard::Closed => {
-                self.referee.lose(color, Cause::Disconnect, Instant::now());
+                self.hosted.referee.lose(color, Cause::Disconnect, Instant::now());
                 return Turn::Done;
             }
         };
         let at = Instant::from_std(incoming.read_at);
-        if self.referee.check_time(at) {
+        if self.hosted.referee.check_time(at) {
             return Turn::Done;
         }
         let line = incoming.line.unwrap_or_default();
         match Answer::parse(&line) {
-            Ok(Answer::Resign) => self.referee.lose(color, Cause::Resignation, at),
-            Ok(Answer::Move(text)) => match self.referee.play(color, &text, at, None) {
-                Ok(mv) => self.moves.push(dashed(&mv)),
+            Ok(Answer::Resign) => self.hosted.referee.lose(color, Cause::Resignation, at),
+            Ok(Answer::Move(text)) => match self.hosted.referee.play(color, &text, at, None) {
+                Ok(_) => self.has_moved = true,
                 Err(_) => return Turn::Again(complaint("illegal", &text)),
             },
             Err(_) => return Turn::Again(complaint("invalid", &line)),

@@ -17,11 +17,10 @@ use super::{
     users::{FIRST_RATING, RegisterError, User, Users, is_password},
 };
 use crate::{
-    database::Database,
     guesses::{Guesses, WrongSecret},
+    hosted_game::Host,
     jobs::{Jobs, WeakHandle},
     keyed::Rations,
-    live::Feed,
     panic_guard,
     places::Origin,
     secret::is_same,
@@ -106,8 +105,7 @@ pub(super) struct Lobby {
     /// Wrong passwords of an address for a user.
     pub(super) guesses: Guesses<(Origin, String)>,
     pub(super) records: Vec<String>,
-    pub(super) live: Feed,
-    pub(super) database: Option<Database>,
+    pub(super) host: Host,
 }
 
 impl Lobby {
@@ -289,8 +287,8 @@ impl Lobby {
         let (returns, returning) = mpsc::channel(RETURNS);
         self.running.insert(game, Running { names: names.clone(), returns });
         let Config { late, reconnect, .. } = self.config;
-        let (live, database) = (self.live.clone(), self.database.clone());
-        self.begin(Setup { game, names, clocks, seats, offered, late, reconnect, returning, live, database });
+        let host = self.host.clone();
+        self.begin(Setup { game, names, clocks, seats, offered, late, reconnect, returning, host });
         Response { next: Next::Play(sender), ..Response::say(String::new()) }
     }
 

@@ -14,12 +14,11 @@ use super::{
     users::Users,
 };
 use crate::{
-    database::Database,
     error::ArenaError,
     guesses::Guesses,
+    hosted_game::Host,
     jobs,
     keyed::Rations,
-    live::Feed,
     places::{PlaceLimits, Places},
     port::Port,
     store::{GameFile, Store, StoreActor},
@@ -32,8 +31,7 @@ pub(crate) struct Imcs {
     store: (Store, StoreActor),
     limits: PlaceLimits,
     config: Config,
-    live: Feed,
-    database: Option<Database>,
+    host: Host,
 }
 
 impl Imcs {
@@ -41,13 +39,12 @@ impl Imcs {
         config: Config,
         games: &Path,
         limits: PlaceLimits,
-        live: Feed,
-        database: Option<Database>,
+        host: Host,
     ) -> Result<Imcs, ArenaError> {
         let port = Port::open(config.listen)?;
         let users = Users::open(&config.users)?;
         let store = Store::channel(GameFile::create(games, "imcs", "txt", OffsetDateTime::now_utc())?);
-        Ok(Imcs { port, users, store, limits, config, live, database })
+        Ok(Imcs { port, users, store, limits, config, host })
     }
 
     /// Serves until `stop`, or until the administrator stops it. When it returns, no task is left.
@@ -69,8 +66,7 @@ impl Imcs {
             registrations: Rations::new(REGISTRATIONS),
             guesses: Guesses::default(),
             records: Vec::new(),
-            live: self.live,
-            database: self.database,
+            host: self.host,
         };
         let actor = tokio::spawn(actor.run(jobs, store));
 

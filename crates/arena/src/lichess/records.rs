@@ -1,10 +1,10 @@
 //! Game records, as PGN and for the database.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
 use time::OffsetDateTime;
 use tokio::time::Instant;
-use zeitnot_referee::Ply;
+use zeitnot_referee::PlayedMove;
 use zeitnot_rules::{ByColor, GameResult};
 use zeitnot_wire::{
     lichess::Variant,
@@ -22,7 +22,7 @@ pub(super) fn record(game: &Game, site: SocketAddr) -> String {
     let plies = &game.referee.plies;
     let hidden = if game.is_over() { 0 } else { HIDDEN_PLIES };
     let shown = &plies[..plies.len().saturating_sub(hidden)];
-    let ply = |ply: &Ply| pgn::Ply { text: ply.san.clone(), left: ply.left, eval: None };
+    let ply = |ply: &Arc<PlayedMove>| pgn::Ply { text: ply.san.clone(), left: ply.left, eval: None };
     let fen = game.terms.variant.set_up(game.terms.fen.as_deref());
     Pgn { tags: tags(game, site), fen, plies: shown.iter().map(ply).collect(), result: result(game) }.print()
 }

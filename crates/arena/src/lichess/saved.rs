@@ -178,7 +178,7 @@ fn restore(id: GameId, saved: SavedGame, timeouts: GameTimeouts, now: Instant) -
     let mut game = Game::new(id, saved.terms, board, ByColor(saved.players), timeouts, now);
     for (ply, text) in saved.moves.iter().enumerate() {
         let left = saved.left.get(ply).copied().flatten().map(Duration::from_millis);
-        game.referee.replay(text, left).ok()?;
+        game.referee.replay(text, left, None).ok()?;
     }
     (game.created, game.last_move) = (date(saved.created), date(saved.last_move));
     if let [Some(white), Some(black)] = saved.clocks {

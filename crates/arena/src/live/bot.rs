@@ -2,14 +2,14 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use time::OffsetDateTime;
 use tokio::time::Instant;
 use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult, MoveText, TimeControl};
 
 use super::{
-    feed::{Feed, Header, LiveGame},
+    feed::{Feed, LiveGame},
     view::{BotView, Person, Source, Thought},
 };
+use crate::game_info::GameInfo;
 use zeitnot_referee::{Allowance, Referee, RefereeRules};
 
 /// Games at once; the one that was silent for longest makes room.
@@ -87,17 +87,11 @@ impl BotFeed {
                 return None;
             }
             let board = DynGame::begin(game.kind, game.start.as_deref()).ok()?;
-            let header = Header {
-                id: game.id.clone(),
-                source: Source::Bot,
-                kind: game.kind,
-                tournament: None,
-                number: None,
+            let info = GameInfo {
+                id: game.id.as_str().into(),
                 players: game.players.clone(),
                 time_control: game.time_control,
-                start_fen: board.root(),
-                repeats: None,
-                started: OffsetDateTime::now_utc(),
+                ..GameInfo::new(Source::Bot, &board, ByColor(["", ""]))
             };
             let of_game = |left| {
                 let unknown = TimeControl { initial: left, increment: Duration::ZERO };
@@ -106,7 +100,7 @@ impl BotFeed {
             let allowance = |color| game.left.map_or(Allowance::Unlimited, |left| of_game(left[color]));
             let allowances = ByColor(Color::BOTH.map(allowance));
             let referee = Referee::new(board, allowances, RefereeRules::default(), now);
-            let live = self.feed.begin(header, &referee, now);
+            let live = self.feed.begin(info.into(), &referee, now);
             if self.games.len() >= MAX_GAMES {
                 let silent = self.games.iter().min_by_key(|(_, followed)| followed.heard);
                 if let Some(id) = silent.map(|(id, _)| id.clone()) {
@@ -134,9 +128,11 @@ impl Followed {
             let mover = referee.turn();
             let is_last = ply + 1 == game.moves.len();
             let left = game.left.filter(|_| is_last).map(|left| left[mover]);
-            let Ok(mv) = referee.replay(mv.as_str(), left) else { return };
+            if referee.replay(mv.as_str(), left, None).is_err() {
+                return;
+            }
             set_clocks(referee, game, now);
-            live.moved(&mv, referee, now);
+            live.moved(referee, now);
         }
         if known == game.moves.len() {
             set_clocks(referee, game, now);

@@ -3,13 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
+use zeitnot_referee::PlayedMove;
 use zeitnot_rules::{ByColor, Color, GameResult};
 
 use super::{
-    feed::{ClocksAt, End, MoveMade, Shared},
-    view::{Clocks, Game, GameState, GameSummary, LiveMessage, Ply, Source, Thought, Topic},
+    feed::{ClocksAt, End, Shared},
+    game_view::{self, Ended, millis},
+    view::{Clocks, Game, GameSummary, LiveMessage, Ply, Source, Thought, Topic},
 };
-use crate::{database::moment, pgn};
+use crate::pgn;
 
 /// Reason of a game whose owner is gone without a word.
 const BROKEN_OFF: &str = "The game was broken off";
@@ -17,7 +19,7 @@ const BROKEN_OFF: &str = "The game was broken off";
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) shared: Arc<Shared>,
-    plies: Vec<(Arc<MoveMade>, Option<Thought>)>,
+    plies: Vec<(Arc<PlayedMove>, Option<Thought>)>,
     clocks: Option<ClocksAt>,
     /// Latest thought of each side.
     latest: ByColor<Option<Latest>>,
@@ -53,12 +55,12 @@ impl Entry {
     }
 
     pub(super) fn id(&self) -> &str {
-        &self.shared.header.id
+        &self.shared.info.id
     }
 
     /// Returns whether the game stands in the lists. A table's does not: it is watched by whoever has its link.
     pub(super) fn is_listed(&self) -> bool {
-        self.shared.header.source != Source::Table
+        self.shared.info.source != Source::Table
     }
 
     /// Returns the subjects whose watchers hear of each move.
@@ -73,9 +75,9 @@ impl Entry {
     }
 
     /// Replaces the moves; thoughts about moves that are the same stay.
-    pub(super) fn replace(&mut self, plies: Vec<Arc<MoveMade>>, clocks: Option<ClocksAt>) {
+    pub(super) fn replace(&mut self, plies: Vec<Arc<PlayedMove>>, clocks: Option<ClocksAt>) {
         let mut before = std::mem::take(&mut self.plies).into_iter();
-        let with_thought = |made: Arc<MoveMade>| {
+        let with_thought = |made: Arc<PlayedMove>| {
             let thought = before.next().filter(|(old, _)| Arc::ptr_eq(old, &made)).and_then(|(_, it)| it);
             (made, thought)
         };
@@ -87,7 +89,7 @@ impl Entry {
     pub(super) fn play(
         &mut self,
         ply: usize,
-        made: Arc<MoveMade>,
+        made: Arc<PlayedMove>,
         clocks: Option<ClocksAt>,
     ) -> Option<LiveMessage> {
         if ply != self.plies.len() + 1 || self.is_over {
@@ -167,7 +169,7 @@ impl Entry {
         let Entry { shared, latest, .. } = self;
         let fresh = Color::BOTH.into_iter().zip(&mut latest.0).filter_map(|(side, latest)| {
             let Latest { ply, thought, is_told } = latest.as_mut()?;
-            let (id, thought) = (shared.header.id.clone(), thought.clone());
+            let (id, thought) = (shared.info.id.to_string(), thought.clone());
             (!std::mem::replace(is_told, true)).then_some(LiveMessage::Thought {
                 id,
                 ply: *ply,
@@ -188,44 +190,27 @@ impl Entry {
         Some(Clocks { white_ms: now(Color::White), black_ms: now(Color::Black), running })
     }
 
+    /// Returns the end, once it is told.
+    fn ended(&self) -> Option<Ended<'_>> {
+        let termination = self.shared.end.get().map(|end| end.termination.as_str());
+        self.is_over.then(|| Ended {
+            result: self.result(),
+            reason: self.outcome().1,
+            termination,
+            result_at_board: self.result_at_board(),
+            note: self.correction.as_ref().map(|it| it.note.clone()),
+        })
+    }
+
     pub(super) fn summary(&self) -> GameSummary {
-        let header = &self.shared.header;
-        let last = self.plies.last().map(|(made, _)| made);
-        let outcome = self.is_over.then(|| (self.result(), self.outcome().1));
-        let [white, black] = header.players.0.clone();
-        GameSummary {
-            id: header.id.clone(),
-            source: header.source,
-            kind: header.kind.name().to_owned(),
-            tournament: header.tournament.clone(),
-            round: header.number.and_then(|(numbering, number)| numbering.round(Some(number))),
-            white,
-            black,
-            time_control: header.time_control.map(|it| it.to_string()),
-            state: if self.is_over { GameState::Ended } else { GameState::Running },
-            result: outcome.map(|(result, _)| result.to_owned()),
-            reason: outcome.map(|(_, reason)| reason.to_owned()),
-            fen: last.map_or_else(|| header.start_fen.clone(), |made| made.fen.clone()),
-            last_move: last.map(|made| made.uci.clone()),
-            clocks: self.clocks(),
-            ply: self.plies.len(),
-            started: moment(header.started),
-        }
+        let last = self.plies.last().map(|(made, _)| &**made);
+        let played = (self.plies.len(), last);
+        game_view::summary(&self.shared.info, played, self.clocks(), self.ended().as_ref())
     }
 
     pub(super) fn game(&self) -> Game {
-        let header = &self.shared.header;
-        let end = self.shared.end.get().filter(|_| self.is_over);
-        Game {
-            summary: self.summary(),
-            start_fen: header.start_fen.clone(),
-            plies: self.plies.iter().map(view).collect(),
-            number: header.number.map(|(_, number)| number),
-            termination: end.map(|end| end.termination.clone()),
-            repeats: header.repeats.clone(),
-            result_at_board: self.result_at_board().map(str::to_owned),
-            note: self.correction.as_ref().map(|it| it.note.clone()),
-        }
+        let plies = self.plies.iter().map(|(made, thought)| (&**made, thought.as_ref()));
+        game_view::game(&self.shared.info, plies, self.clocks(), self.ended())
     }
 
     pub(super) fn pgn(&self) -> String {
@@ -233,17 +218,6 @@ impl Entry {
     }
 }
 
-fn view((made, thought): &(Arc<MoveMade>, Option<Thought>)) -> Ply {
-    Ply {
-        uci: made.uci.clone(),
-        san: made.san.clone(),
-        fen: made.fen.clone(),
-        spent_ms: made.spent.map(millis),
-        left_ms: made.left.map(millis),
-        thought: thought.clone(),
-    }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+fn view((made, thought): &(Arc<PlayedMove>, Option<Thought>)) -> Ply {
+    game_view::ply(made, thought.as_ref())
 }

@@ -5,15 +5,15 @@ use std::{
     time::Duration,
 };
 
-use time::OffsetDateTime;
 use tokio::{sync::mpsc, time::Instant};
-use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult, MoveText, TimeControl};
+use zeitnot_referee::{Board, PlayedMove, Referee};
+use zeitnot_rules::{ByColor, Color, GameResult};
 
 use super::{
     tournament::TournamentReport,
-    view::{BotView, Numbering, Person, RefusalRow, Source, Thought},
+    view::{BotView, Person, RefusalRow, Thought},
 };
-use zeitnot_referee::{Board, Ply, Referee};
+use crate::game_info::GameInfo;
 
 /// Events that may wait for the hub.
 const QUEUE: usize = 4096;
@@ -24,14 +24,14 @@ pub(crate) enum Event {
     /// A game that begins, or whose earlier events did not fit into the queue.
     Whole {
         game: Arc<Shared>,
-        plies: Vec<Arc<MoveMade>>,
+        plies: Vec<Arc<PlayedMove>>,
         clocks: Option<ClocksAt>,
     },
     /// The move that makes it `ply` plies.
     Moved {
         game: Arc<Shared>,
         ply: usize,
-        made: Arc<MoveMade>,
+        made: Arc<PlayedMove>,
         clocks: Option<ClocksAt>,
     },
     /// The game has an end now.
@@ -77,27 +77,10 @@ impl Event {
     }
 }
 
-/// Facts about a game that its moves do not change.
-#[derive(Clone, Debug)]
-pub(crate) struct Header {
-    pub(crate) id: String,
-    pub(crate) source: Source,
-    pub(crate) kind: GameKind,
-    pub(crate) tournament: Option<String>,
-    /// Number in the tournament.
-    pub(crate) number: Option<(Numbering, u32)>,
-    pub(crate) players: ByColor<Person>,
-    pub(crate) time_control: Option<TimeControl>,
-    pub(crate) start_fen: String,
-    /// An earlier game without a result, which this one repeats.
-    pub(crate) repeats: Option<String>,
-    pub(crate) started: OffsetDateTime,
-}
-
 /// Part of a game that its owner shares with the hub.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(super) header: Header,
+    pub(super) info: Arc<GameInfo>,
     /// The hub finds the end here, even if there was no room for the event.
     pub(super) end: OnceLock<End>,
 }
@@ -109,17 +92,7 @@ pub(super) struct End {
     /// As in PGN.
     pub(super) termination: String,
     pub(super) clocks: Option<ClocksAt>,
-    pub(super) plies: Vec<Arc<MoveMade>>,
-}
-
-/// Move that was played.
-#[derive(Debug)]
-pub(crate) struct MoveMade {
-    pub(super) uci: String,
-    pub(super) san: String,
-    pub(super) fen: String,
-    pub(super) spent: Option<Duration>,
-    pub(super) left: Option<Duration>,
+    pub(super) plies: Vec<Arc<PlayedMove>>,
 }
 
 /// Clocks at an instant.
@@ -160,27 +133,17 @@ impl Feed {
         self.0.is_some()
     }
 
-    /// Reports a game that begins.
-    pub(crate) fn begin<B: Board>(&self, header: Header, referee: &Referee<B>, now: Instant) -> LiveGame {
-        self.resume(header, |_| Vec::new(), ClocksAt::of(referee, now))
-    }
-
-    /// Reports a game that goes on after a restart.
-    pub(crate) fn go_on(&self, header: Header, referee: &Referee<DynGame>, now: Instant) -> LiveGame {
-        self.resume(header, |_| replay(&referee.board, &referee.plies), ClocksAt::of(referee, now))
-    }
-
-    fn resume(
+    /// Reports a game that begins, or goes on after a restart.
+    pub(crate) fn begin<B: Board>(
         &self,
-        header: Header,
-        plies: impl FnOnce(&Header) -> Vec<Arc<MoveMade>>,
-        clocks: Option<ClocksAt>,
+        info: Arc<GameInfo>,
+        referee: &Referee<B>,
+        now: Instant,
     ) -> LiveGame {
         let Some(feed) = self.0.clone() else { return LiveGame(None) };
-        let plies = plies(&header);
-        let game = Arc::new(Shared { header, end: OnceLock::new() });
-        let mut live = Live { feed, game, plies, is_behind: true };
-        live.send(|_| None, clocks);
+        let game = Arc::new(Shared { info, end: OnceLock::new() });
+        let mut live = Live { feed, game, is_behind: true };
+        live.send(|_| None, referee, now);
         LiveGame(Some(live))
     }
 
@@ -236,31 +199,24 @@ pub(crate) struct LiveGame(Option<Live>);
 struct Live {
     feed: mpsc::Sender<Event>,
     game: Arc<Shared>,
-    plies: Vec<Arc<MoveMade>>,
     /// An event did not fit: the next one is the whole game.
     is_behind: bool,
 }
 
 impl LiveGame {
     /// Reports the last move, which the referee has played; the next clock runs already.
-    pub(crate) fn moved<B: Board>(&mut self, mv: &MoveText, referee: &Referee<B>, now: Instant) {
+    pub(crate) fn moved<B: Board>(&mut self, referee: &Referee<B>, now: Instant) {
         let Some(live) = &mut self.0 else { return };
-        let Some(Ply { san, left, spent, .. }) = referee.plies.last() else { return };
-        let fen = referee.board.fen();
-        let made = MoveMade { uci: mv.to_string(), san: san.clone(), fen, spent: *spent, left: *left };
-        let made = Arc::new(made);
-        live.plies.push(made.clone());
-        let clocks = ClocksAt::of(referee, now);
-        let ply = live.plies.len();
-        live.send(|game| Some(Event::Moved { game: game.clone(), ply, made, clocks }), clocks);
+        let Some(made) = referee.plies.last().cloned() else { return };
+        let (ply, clocks) = (referee.plies.len(), ClocksAt::of(referee, now));
+        live.send(|game| Some(Event::Moved { game: game.clone(), ply, made, clocks }), referee, now);
     }
 
     /// Reports a change that is no move: moves were taken back, or clocks were set.
     pub(crate) fn changed<B: Board>(&mut self, referee: &Referee<B>, now: Instant) {
         let Some(live) = &mut self.0 else { return };
-        live.plies.truncate(referee.plies.len());
         live.is_behind = true;
-        live.send(|_| None, ClocksAt::of(referee, now));
+        live.send(|_| None, referee, now);
     }
 
     /// Reports the end of the game, whose clocks stand; `None`: there is no result.
@@ -272,9 +228,9 @@ impl LiveGame {
         referee: &Referee<B>,
         now: Instant,
     ) {
-        let Some(Live { feed, game, plies, .. }) = self.0.take() else { return };
+        let Some(Live { feed, game, .. }) = self.0.take() else { return };
         let (termination, clocks) = (termination.to_owned(), ClocksAt::of(referee, now));
-        let end = End { result, reason, termination, clocks, plies };
+        let end = End { result, reason, termination, clocks, plies: referee.plies.clone() };
         if game.end.set(end).is_ok() {
             // If there is no room, the hub finds the end by itself.
             let _ = feed.try_send(Event::Ended(game));
@@ -284,9 +240,18 @@ impl LiveGame {
 
 impl Live {
     /// Sends an event, or the whole game if an earlier one did not fit.
-    fn send(&mut self, event: impl FnOnce(&Arc<Shared>) -> Option<Event>, clocks: Option<ClocksAt>) {
+    fn send<B: Board>(
+        &mut self,
+        event: impl FnOnce(&Arc<Shared>) -> Option<Event>,
+        referee: &Referee<B>,
+        now: Instant,
+    ) {
         let event = (!self.is_behind).then(|| event(&self.game)).flatten();
-        let whole = || Event::Whole { game: self.game.clone(), plies: self.plies.clone(), clocks };
+        let whole = || Event::Whole {
+            game: self.game.clone(),
+            plies: referee.plies.clone(),
+            clocks: ClocksAt::of(referee, now),
+        };
         self.is_behind = match self.feed.try_reserve() {
             Ok(room) => {
                 room.send(event.unwrap_or_else(whole));
@@ -295,18 +260,4 @@ impl Live {
             Err(_) => true,
         };
     }
-}
-
-/// Returns the moves of a game that was played before.
-fn replay(game: &DynGame, plies: &[Ply]) -> Vec<Arc<MoveMade>> {
-    let mut again = game.again();
-    let mut made = Vec::new();
-    for (mv, Ply { san, left, spent, .. }) in game.moves().iter().zip(plies) {
-        if again.play(mv).is_err() {
-            break;
-        }
-        let (uci, san, fen) = (mv.to_string(), san.clone(), again.now());
-        made.push(Arc::new(MoveMade { uci, san, fen, spent: *spent, left: *left }));
-    }
-    made
 }

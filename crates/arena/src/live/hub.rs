@@ -100,7 +100,7 @@ impl Hub {
         let (game, what) = (event.game().cloned(), event.subject());
         let Some(game) = game else { return self.contain(what, |hub| hub.apply(event)) };
         if let Err(panic) = panic_guard::contain(|| self.apply(event)) {
-            let id = &game.header.id;
+            let id = &*game.info.id;
             tracing::error!("the page shows the game {id} no longer: {panic}; please report it");
             self.running.remove(id);
             self.order.retain(|known| known != id);
@@ -120,7 +120,7 @@ impl Hub {
     pub(super) fn apply(&mut self, event: Event) {
         match event {
             Event::Whole { game, plies, clocks } => {
-                let id = game.header.id.clone();
+                let id = game.info.id.to_string();
                 // One that is over already is shown all the same, and ended by what follows.
                 let is_it = |entry: &Entry| Arc::ptr_eq(&entry.shared, &game);
                 if game.end.get().is_some() && self.entry(&id).is_some_and(is_it) {
@@ -147,13 +147,13 @@ impl Hub {
                 self.tell_whole(&Topic::Game(id));
             }
             Event::Moved { game, ply, made, clocks } => {
-                let Some(entry) = self.running.get_mut(&game.header.id) else { return };
+                let Some(entry) = self.running.get_mut(&*game.info.id) else { return };
                 let topics = entry.topics();
                 if let Some(message) = entry.play(ply, made, clocks) {
                     self.broadcast(&topics.iter().collect::<Vec<_>>(), || message);
                 }
             }
-            Event::Ended(game) => self.end(&game.header.id),
+            Event::Ended(game) => self.end(&game.info.id),
             Event::Thought { game, ply, side, thought } => {
                 if let Some(entry) = self.running.get_mut(&game) {
                     entry.think(ply, side, thought);

@@ -12,6 +12,7 @@ mod bot;
 mod bot_view;
 mod entry;
 mod feed;
+pub(crate) mod game_view;
 mod hub;
 pub(crate) mod stored;
 mod subscribers;
@@ -23,7 +24,7 @@ mod tests;
 
 pub use bot::{BotFeed, BotGame};
 pub use feed::Thoughts;
-pub(crate) use feed::{Event, Feed, Header, LiveGame, person};
+pub(crate) use feed::{Event, Feed, LiveGame, person};
 pub(crate) use hub::{Hub, MAX_LISTED, print};
 pub(crate) use subscribers::SubscriberId;
 pub(crate) use tournament::TournamentReport;

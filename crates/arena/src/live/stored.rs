@@ -2,101 +2,64 @@
 
 use std::time::Duration;
 
-use zeitnot_rules::{ByColor, Color, GameError, GameResult, TimeControl};
+use zeitnot_referee::PlayedMove;
+use zeitnot_rules::{ByColor, Color, DynGame, GameError, GameResult, TimeControl};
 
 use super::{
-    feed::person,
-    view::{Clocks, Game, GameState, GameSummary, Numbering, Ply, Source},
+    game_view::{self, Ended, millis},
+    view::{Clocks, Game, Numbering},
 };
 use crate::{
-    database::{self, GameEnd, moment},
-    replay::{Replay, Replayed},
+    database::{GameEnd, GameState},
+    game_info::GameInfo,
 };
-
-impl From<database::Source> for Source {
-    fn from(source: database::Source) -> Source {
-        match source {
-            database::Source::Contest => Source::Contest,
-            database::Source::Imcs => Source::Imcs,
-            database::Source::Tuc => Source::Tuc,
-            database::Source::Lichess => Source::Lichess,
-            database::Source::Table => Source::Table,
-        }
-    }
-}
 
 /// Returns the view of a stored game of a tournament of that name with that numbering. It has no thoughts.
 ///
 /// # Errors
 /// [`GameError`] of the first move that does not fit the rules.
-pub(crate) fn view(
-    game: &database::GameState,
-    tournament: Option<(String, Numbering)>,
-) -> Result<Game, GameError> {
-    let header = &game.header;
-    let Replay { start, plies } = Replay::new(game)?;
-    let ByColor([white, black]) = header.names.clone();
-    let (last, end) = (plies.last(), game.end.as_ref());
-    let (tournament, numbering) = tournament.unzip();
-    let stopped = game.moves.stopped();
-    let summary = GameSummary {
-        id: header.id.to_string(),
-        source: header.source.into(),
-        kind: header.kind.name().to_owned(),
-        tournament,
-        round: numbering.and_then(|numbering| numbering.round(header.round)),
-        white: person(white),
-        black: person(black),
-        time_control: header.time_control.clone(),
-        state: if end.is_some() { GameState::Ended } else { GameState::Running },
-        result: end.map(|end| end.result_text().to_owned()),
-        reason: end.map(|end: &GameEnd| end.reason.clone()),
-        fen: last.map_or_else(|| start.clone(), |ply| ply.fen.clone()),
-        last_move: last.map(|ply| ply.text.clone()),
-        clocks: clocks(header.time_control.as_deref(), &start, &plies, stopped),
-        ply: plies.len(),
-        started: moment(header.began),
-    };
-    let ply = |Replayed { text, san, fen, left, spent }| Ply {
-        uci: text,
-        san,
-        fen,
-        spent_ms: spent.map(millis),
-        left_ms: left.map(millis),
-        thought: None,
-    };
-    let corrected = end.filter(|end| end.counted() != end.result);
-    Ok(Game {
-        summary,
-        start_fen: start,
-        plies: plies.into_iter().map(ply).collect(),
-        number: header.round,
-        termination: end.map(|end| end.termination.clone()),
-        repeats: header.repeats.clone(),
-        result_at_board: corrected.map(|end| end.result.map_or("*", GameResult::as_str).to_owned()),
-        note: end.and_then(|end| end.note.as_ref()).map(ToString::to_string),
-    })
+pub(crate) fn view(game: &GameState, tournament: Option<(String, Numbering)>) -> Result<Game, GameError> {
+    let (start, plies) = replay(game)?;
+    let info = GameInfo::stored(&game.header, start, tournament);
+    let ended = game.end.as_ref().map(|end: &GameEnd| Ended {
+        result: end.result_text(),
+        reason: &end.reason,
+        termination: Some(&end.termination),
+        result_at_board: (end.counted() != end.result).then(|| end.result.map_or("*", GameResult::as_str)),
+        note: end.note.as_ref().map(ToString::to_string),
+    });
+    let clocks = info.time_control.map(|it| clocks(it, &info.start_fen, &plies, game.moves.stopped()));
+    Ok(game_view::game(&info, plies.iter().map(|made| (made, None)), clocks, ended))
 }
 
-/// Clocks after the last moves; `stopped` is that of the side that was to move at the end.
-fn clocks(
-    time_control: Option<&str>,
-    start: &str,
-    plies: &[Replayed],
-    stopped: Option<Duration>,
-) -> Option<Clocks> {
-    let initial = time_control?.parse::<TimeControl>().ok()?.initial;
+/// Plays a game again; returns its start and its moves. Where chance had a part in a move, the stored position follows it.
+fn replay(game: &GameState) -> Result<(String, Vec<PlayedMove>), GameError> {
+    let kind = game.header.kind;
+    let mut board = DynGame::begin(kind, game.header.start.as_deref())?;
+    let start = board.root();
+    let mut dealt = game.moves.positions();
+    let mut plies = Vec::new();
+    for (text, (left, spent)) in game.moves.iter() {
+        let mv = board.read(text)?;
+        let san = board.san(&mv)?;
+        match dealt.next() {
+            Some(position) => board = DynGame::begin(kind, Some(position))?,
+            None => board.play(&mv)?,
+        }
+        plies.push(PlayedMove { mv, san, fen: board.now(), left, spent, opinion: None });
+    }
+    Ok((start, plies))
+}
+
+/// Returns the clocks after the last moves; `stopped` is that of the side that was to move at the end.
+fn clocks(time_control: TimeControl, start: &str, plies: &[PlayedMove], stopped: Option<Duration>) -> Clocks {
     let begins = if start.split(' ').nth(1) == Some("b") { Color::Black } else { Color::White };
-    let mut left = ByColor::both(initial);
+    let mut left = ByColor::both(time_control.initial);
     let lefts = plies.iter().map(|ply| ply.left).chain([stopped]);
     for (number, time) in lefts.enumerate() {
         let mover = if number % 2 == 0 { begins } else { !begins };
         left[mover] = time.unwrap_or(left[mover]);
     }
     let ByColor([white, black]) = left;
-    Some(Clocks { white_ms: millis(white), black_ms: millis(black), running: None })
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+    Clocks { white_ms: millis(white), black_ms: millis(black), running: None }
 }

@@ -12,10 +12,13 @@ use tokio_util::sync::CancellationToken;
 use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult};
 
 use super::{
-    Event, Feed, Header, Hub, LiveGame, SubscriberId, TournamentReport, person,
+    Event, Feed, Hub, LiveGame, SubscriberId, TournamentReport,
     view::{LiveMessage, Numbering, PairingRow, Score, Source, Thought, Topic},
 };
-use crate::jobs;
+use crate::{
+    game_info::{GameInfo, TournamentGameInfo},
+    jobs,
+};
 use zeitnot_referee::{Allowance, Referee, RefereeRules};
 
 /// A game, its feed and the hub, moved by hand.
@@ -45,22 +48,25 @@ impl Bench {
         let time_control = "60+1".parse().unwrap();
         let board = DynGame::begin(GameKind::Chess, None).unwrap();
         let now = Instant::now();
-        let header = Header {
-            id: id.to_owned(),
-            source: Source::Contest,
-            kind: board.kind(),
-            tournament: Some("class".to_owned()),
-            number: Some((Numbering::Rounds, 1)),
-            players: ByColor([person("alice"), person("bob")]),
-            time_control: Some(time_control),
-            start_fen: board.root(),
+        let tournament = TournamentGameInfo {
+            name: "class".to_owned(),
+            stored: None,
+            numbering: Numbering::Rounds,
+            number: 1,
+            opening: 0,
             repeats: None,
-            started: OffsetDateTime::UNIX_EPOCH,
+        };
+        let info = GameInfo {
+            id: id.into(),
+            tournament: Some(tournament),
+            time_control: Some(time_control),
+            began: OffsetDateTime::UNIX_EPOCH,
+            ..GameInfo::new(Source::Contest, &board, ByColor(["alice", "bob"]))
         };
         let allowances = ByColor::both(Allowance::Game(time_control));
         let mut referee = Referee::new(board, allowances, RefereeRules::default(), now);
         referee.await_move(now);
-        let live = self.feed.begin(header, &referee, now);
+        let live = self.feed.begin(info.into(), &referee, now);
         Played { referee, live }
     }
 
@@ -82,9 +88,9 @@ impl Bench {
 impl Played {
     fn play(&mut self, san: &str) {
         let now = Instant::now();
-        let mv = self.referee.play(self.referee.turn(), san, now, None).unwrap();
+        self.referee.play(self.referee.turn(), san, now, None).unwrap();
         self.referee.await_move(now);
-        self.live.moved(&mv, &self.referee, now);
+        self.live.moved(&self.referee, now);
     }
 }
 

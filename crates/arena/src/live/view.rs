@@ -25,6 +25,25 @@ pub enum Source {
     Bot,
 }
 
+impl Source {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Source::Contest => "contest",
+            Source::Imcs => "imcs",
+            Source::Tuc => "tuc",
+            Source::Lichess => "lichess",
+            Source::Table => "table",
+            Source::Bot => "bot",
+        }
+    }
+
+    /// Reads what [`Source::as_str`] has written.
+    pub(crate) fn read(text: &str) -> Option<Source> {
+        let all = [Source::Contest, Source::Imcs, Source::Tuc, Source::Lichess, Source::Table, Source::Bot];
+        all.into_iter().find(|source| source.as_str() == text)
+    }
+}
+
 /// State of a game.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]

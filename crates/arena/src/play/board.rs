@@ -1,8 +1,8 @@
 //! Board of a table: any game, and the server's part in a game of chance.
 
-use zeitnot_referee::{Board, PlayedMove, Prizes, Rewind};
+use zeitnot_referee::{Board, Prizes, Rewind};
 use zeitnot_rules::{
-    Color, DynGame, Game, GameError, GameKind, Outcome,
+    Color, DynGame, GameError, GameKind, MoveText, Outcome,
     chess::{Chess, chess960_start},
     tuc::Tuc,
 };
@@ -37,15 +37,24 @@ impl TableBoard {
         let Some(mv) = last else { return };
         let (mut now, prizes) = (before.clone(), Prizes::of(before.rules().edition));
         prizes.play(&mut now, mv);
-        if !now.outcome().is_over() {
-            prizes.deal(&mut now);
-        }
         self.game.amend(now.clone());
         self.dealt.push(now);
     }
 }
 
 impl Board for TableBoard {
+    fn kind(&self) -> GameKind {
+        self.game.kind()
+    }
+
+    fn start(&self) -> String {
+        self.game.root()
+    }
+
+    fn is_own_start(&self) -> bool {
+        self.game.own_start().is_some()
+    }
+
     fn turn(&self) -> Color {
         self.game.side_to_move()
     }
@@ -58,7 +67,7 @@ impl Board for TableBoard {
         self.game.now()
     }
 
-    fn play(&mut self, text: &str) -> Result<PlayedMove, GameError> {
+    fn play(&mut self, text: &str) -> Result<(MoveText, String), GameError> {
         let before = self.game.history::<Tuc>().map(|history| history.now().clone());
         let played = Board::play(&mut self.game, text)?;
         before.into_iter().for_each(|before| self.deal(before));

@@ -95,7 +95,6 @@ pub(super) enum Sitter {
 /// Table as it was asked for.
 #[derive(Debug)]
 pub(super) struct Setup {
-    pub(super) kind: GameKind,
     pub(super) board: TableBoard,
     pub(super) time_control: Option<TimeControl>,
     pub(super) sitters: ByColor<Sitter>,
@@ -142,7 +141,7 @@ impl TableRequest {
         let mut sitters = ByColor::both(Sitter::Human);
         sitters[!host] = guest;
         let time_control = self.time_control.as_deref().map(time_control).transpose()?;
-        Ok(Setup { kind, board, time_control, sitters, host })
+        Ok(Setup { board, time_control, sitters, host })
     }
 }
 

@@ -16,11 +16,12 @@ use super::{
     refusal::{BadAction, NoTable},
     request::{CreatedTable, Setup, Sitter, TableRequest},
     search::Searches,
-    table::{End, Question, Table},
+    table::{Question, Table},
     view::{SeatView, TableNotice},
 };
 use crate::{
     database::Database,
+    hosted_game::Host,
     jobs::{self, Handle, Jobs, WeakHandle},
     keyed::Rations,
     live::Feed,
@@ -41,9 +42,7 @@ const REQUESTS: Rate = Rate { burst: 60, interval: Duration::from_secs(1) };
 pub(crate) struct Tables {
     handle: WeakHandle<Tables>,
     searches: Searches,
-    feed: Feed,
-    /// Keeps the games, if there is one.
-    database: Option<Database>,
+    host: Host,
     tables: BTreeMap<GameTag, Table>,
     /// A map by keyed hashes: how long a look-up takes tells nothing about the tokens.
     seats: HashMap<Secret, SeatRef>,
@@ -71,8 +70,7 @@ impl Tables {
         let tables = Tables {
             handle: handle.downgrade(),
             searches,
-            feed,
-            database: None,
+            host: Host { feed, database: None },
             tables: BTreeMap::new(),
             seats: HashMap::new(),
             requests: Rations::new(REQUESTS),
@@ -100,7 +98,7 @@ impl Tables {
         let tokens =
             ByColor([Secret::random(), Secret::random()].map(|token| token.ok_or(NoTable::NoRandom)));
         let ByColor([white, black]) = tokens;
-        let table = Table::new(setup, ByColor([white?, black?]), from, now);
+        let table = Table::new(setup, ByColor([white?, black?]), from, self.host.clone(), now);
         let id = table.id;
         for color in Color::BOTH {
             let seat = &table.seats[color];
@@ -138,10 +136,10 @@ impl Tables {
         let Some(table) = self.tables.get_mut(&id) else { return };
         let now = Instant::now();
         table.abandon(now);
-        if let (Some(database), Some(game)) = (&self.database, table.stored()) {
-            database.note(vec![game]);
+        if let Some(settling) = table.hosted.settling() {
+            self.tracker.spawn(settling);
         }
-        table.tell(now);
+        table.tell_end(now);
     }
 
     fn remove(&mut self, id: GameTag) {
@@ -185,7 +183,7 @@ impl Tables {
         let mut view = table.seats[seat.color].view.subscribe();
         self.contain(seat.table, |tables| {
             if let Some(table) = tables.tables.get_mut(&seat.table) {
-                table.enter(seat.color, &tables.feed, Instant::now());
+                table.enter(seat.color, Instant::now());
                 tables.settle(seat.table);
             }
         });
@@ -244,8 +242,9 @@ impl Tables {
         let now = Instant::now();
         let Some(table) = self.tables.get_mut(&id) else { return };
         if let Some(Question { level, clock, stop, number }) = table.question(now) {
-            let game = &table.referee.board.game;
-            let search = self.searches.find(table.kind, game, level.strength(), clock, stop.clone());
+            let game = &table.hosted.referee.board.game;
+            let kind = table.hosted.info.kind;
+            let search = self.searches.find(kind, game, level.strength(), clock, stop.clone());
             let handle = self.handle.clone();
             self.tracker.spawn(async move {
                 let found = panic_guard::contain_all(search).await.ok().flatten();
@@ -258,36 +257,26 @@ impl Tables {
                 }
             });
         }
-        self.write(id);
-        self.tell(id);
-    }
-
-    /// Writes a game down. Its end goes to the disk first: the players hear of it then.
-    fn write(&mut self, id: GameTag) {
-        let (Some(database), Some(table)) = (&self.database, self.tables.get_mut(&id)) else { return };
-        if table.end != End::Unwritten {
-            return;
-        }
-        let Some(game) = table.stored() else { return };
-        if !table.is_over() {
-            return database.note(vec![game]);
-        }
-        table.end = End::Writing;
-        let (database, handle) = (database.clone(), self.handle.clone());
+        let Some(settling) = table.hosted.settling() else { return self.tell(id) };
+        let handle = self.handle.clone();
         self.tracker.spawn(async move {
-            database.commit(vec![game]).await;
-            let written = move |tables: &mut Tables| {
-                tables.tables.get_mut(&id).into_iter().for_each(|table| table.end = End::Written);
-                tables.contain(id, |tables| tables.tell(id));
-            };
+            settling.await;
             if let Some(tables) = handle.upgrade() {
-                tables.send(written).await;
+                tables.send(move |tables| tables.tell_end(id)).await;
             }
         });
     }
 
+    /// Tells a game's end, which is on the disk.
+    fn tell_end(&mut self, id: GameTag) {
+        if let Some(table) = self.tables.get_mut(&id) {
+            table.tell_end(Instant::now());
+        }
+    }
+
+    /// Tells what has changed, unless it is an end on its way to the disk.
     fn tell(&mut self, id: GameTag) {
-        if let Some(table) = self.tables.get_mut(&id).filter(|table| table.end != End::Writing) {
+        if let Some(table) = self.tables.get_mut(&id).filter(|table| !table.hosted.is_ending()) {
             table.tell(Instant::now());
         }
     }
@@ -295,7 +284,7 @@ impl Tables {
     fn answer(&mut self, id: GameTag, number: u64, found: Option<super::search::Found>) {
         self.contain(id, |tables| {
             if let Some(table) = tables.tables.get_mut(&id) {
-                table.answer(number, found, &tables.feed, Instant::now());
+                table.answer(number, found, &tables.host.feed, Instant::now());
                 tables.settle(id);
             }
         });
@@ -345,7 +334,7 @@ pub(crate) struct TablesActor {
 impl TablesActor {
     /// Keeps the games in this database.
     pub(crate) fn with_database(mut self, database: Database) -> TablesActor {
-        self.tables.database = Some(database);
+        self.tables.host.database = Some(database);
         self
     }
 

@@ -1,17 +1,14 @@
 //! Views of a table: what its players see, as the JSON of the web API.
 
-use std::time::Duration;
-
 use serde::Serialize;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 use utoipa::ToSchema;
-use zeitnot_referee::{self as referee, Board};
-use zeitnot_rules::{Color, MoveText};
+use zeitnot_rules::Color;
 use zeitnot_wire::uci::UciScore;
 
-use super::{board::TableBoard, search::Found};
+use super::search::Found;
 use crate::{
-    live::view::{Game, Ply, Score, Thought},
+    live::view::{Game, Score, Thought},
     schema,
 };
 
@@ -82,61 +79,6 @@ pub(crate) struct SeatView {
     pub(crate) rematch: Option<Utf8Bytes>,
     /// There is no such table any more.
     pub(crate) is_closed: bool,
-}
-
-/// Part of a game's view that the referee does not know.
-#[derive(Debug)]
-pub(super) struct Extra {
-    pub(super) start_fen: String,
-    pub(super) is_own_start: bool,
-    pub(super) moves: Vec<Made>,
-}
-
-/// Move that was played.
-#[derive(Debug)]
-pub(super) struct Made {
-    pub(super) uci: String,
-    pub(super) fen: String,
-    thought: Option<Thought>,
-}
-
-impl Extra {
-    pub(super) fn new(board: &TableBoard) -> Extra {
-        let is_own_start = board.game.own_start().is_some();
-        Extra { start_fen: board.game.root(), is_own_start, moves: Vec::new() }
-    }
-
-    pub(super) fn moved(&mut self, mv: &MoveText, board: &TableBoard) {
-        self.moves.push(Made { uci: mv.to_string(), fen: board.fen(), thought: None });
-    }
-
-    /// Notes what the mover thought of the last move.
-    pub(super) fn thought(&mut self, thought: Thought) {
-        if let Some(last) = self.moves.last_mut() {
-            last.thought = Some(thought);
-        }
-    }
-
-    /// Returns the moves, as the referee has noted them.
-    pub(super) fn plies(&self, played: &[referee::Ply]) -> Vec<Ply> {
-        let ply = |(made, played): (&Made, &referee::Ply)| Ply {
-            uci: made.uci.clone(),
-            san: played.san.clone(),
-            fen: made.fen.clone(),
-            spent_ms: played.spent.map(millis),
-            left_ms: played.left.map(millis),
-            thought: made.thought.clone(),
-        };
-        self.moves.iter().zip(played).map(ply).collect()
-    }
-
-    pub(super) fn truncate(&mut self, plies: usize) {
-        self.moves.truncate(plies);
-    }
-}
-
-pub(super) fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Returns what was found as White sees it; `None` if nothing was searched.

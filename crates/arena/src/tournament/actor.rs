@@ -32,6 +32,8 @@ use super::{
 use crate::{
     client::Client,
     database::{Database, Fact, GameEnd, Opened},
+    game_info::TournamentGameInfo,
+    hosted_game::Host,
     jobs::{self, Handle, Jobs},
     live::{Feed, view::JoinLine},
     message::{Notice, Request},
@@ -269,11 +271,7 @@ impl TournamentActor {
             Doing::Playing(tag) if named == Some(tag) => {
                 let Some((game, color)) = self.running_game(tag, seat) else { return };
                 match request {
-                    Request::Move { mv, read_at, .. } => {
-                        if game.play(color, &mv, read_at) {
-                            self.note_game(tag);
-                        }
-                    }
+                    Request::Move { mv, read_at, .. } => game.play(color, &mv, read_at),
                     Request::Resign { .. } => game.lose(color, Cause::Resignation),
                     _ => client.info("The game has started already"),
                 }
@@ -374,28 +372,25 @@ impl TournamentActor {
         self.rounds = self.rounds.saturating_add(1);
         self.report(Event::GameStarted { game: tag, names: names.clone() });
         let broken_off = self.broken_off.iter().position(|game| game.names == names);
-        let setup = Setup {
-            tag,
-            tournament: self.config.name.clone(),
+        let tournament = TournamentGameInfo {
+            name: self.config.name.to_string(),
             stored: self.journal.tournament(),
-            number: self.pairing.round().unwrap_or(self.rounds),
             numbering: self.config.pairing.into(),
+            number: self.pairing.round().unwrap_or(self.rounds),
             opening: pairing.opening,
             repeats: broken_off.map(|at| self.broken_off.swap_remove(at).id),
+        };
+        let setup = Setup {
+            tag,
+            tournament,
             names: names.clone(),
             clients,
             time_control: self.config.time,
             max_illegal_moves: self.config.max_illegal_moves,
         };
-        let game = TournamentGame::start(setup, start, &self.reports.live);
+        let host = Host { feed: self.reports.live.clone(), database: self.journal.database() };
+        let game = TournamentGame::start(setup, start, host);
         self.running.insert(tag, Running { pairing, names, game, end: None, counts: false, note: None });
-        self.note_game(tag);
-    }
-
-    fn note_game(&self, tag: GameTag) {
-        if let Some(running) = self.running.get(&tag) {
-            self.journal.note_game(running.game.state());
-        }
     }
 
     /// A game that was paired does not take place.

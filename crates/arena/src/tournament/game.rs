@@ -2,12 +2,11 @@
 //!
 //! Nothing here waits: messages go into the clients' bounded queues, and time is passed in.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use time::OffsetDateTime;
 use tokio::time::Instant;
 use zeitnot_pairing::Name;
-use zeitnot_referee::{Allowance, Cause, Ending, Ply, Referee, RefereeRules, Refusal};
+use zeitnot_referee::{Allowance, Cause, Ending, Referee, RefereeRules, Refusal};
 #[cfg(test)]
 use zeitnot_rules::GameResult;
 use zeitnot_rules::{ByColor, Color, DynGame, TimeControl, chess::Chess};
@@ -15,11 +14,9 @@ use zeitnot_wire::printable;
 
 use crate::{
     client::Client,
-    database::{self, GameHeader, GameState, MoveList, TournamentId},
-    live::{
-        Feed, Header, LiveGame, person,
-        view::{Numbering, Source},
-    },
+    game_info::{GameInfo, TournamentGameInfo},
+    hosted_game::{Host, HostedGame},
+    live::view::Source,
     message::{GameView, Notice},
     panic_guard,
     tag::GameTag,
@@ -40,31 +37,18 @@ pub(super) struct TournamentGame {
     names: ByColor<Name>,
     clients: ByColor<Client>,
     watchers: Vec<Client>,
-    pub(super) header: Arc<GameHeader>,
+    pub(super) hosted: HostedGame<DynGame>,
     next_update: Instant,
-    referee: Referee<DynGame>,
-    /// For the database.
-    moves: MoveList,
     /// Illegal moves of the present turn, and how many of them cost the connection.
     illegal: u32,
     max_illegal_moves: u32,
-    live: LiveGame,
 }
 
-/// Facts about a game that begins.
+/// Game that begins.
 #[derive(Debug)]
 pub(super) struct Setup {
     pub(super) tag: GameTag,
-    pub(super) tournament: Name,
-    /// The tournament in the database.
-    pub(super) stored: Option<TournamentId>,
-    /// Round, or number of the game in its tournament.
-    pub(super) number: u32,
-    pub(super) numbering: Numbering,
-    /// Number of the opening.
-    pub(super) opening: u64,
-    /// Game that was broken off, and that this one repeats.
-    pub(super) repeats: Option<String>,
+    pub(super) tournament: TournamentGameInfo,
     pub(super) names: ByColor<Name>,
     pub(super) clients: ByColor<Client>,
     pub(super) time_control: TimeControl,
@@ -73,61 +57,38 @@ pub(super) struct Setup {
 
 impl TournamentGame {
     /// Begins a game: White is asked for a move.
-    pub(super) fn start(setup: Setup, position: Chess, live: &Feed) -> Self {
-        let Setup { tag, tournament, stored, number, numbering, opening, .. } = setup;
-        let Setup { repeats, names, clients, time_control, max_illegal_moves, .. } = setup;
+    pub(super) fn start(setup: Setup, position: Chess, host: Host) -> Self {
+        let Setup { tag, tournament, names, clients, time_control, max_illegal_moves } = setup;
         let now = Instant::now();
-        let allowances = ByColor::both(Allowance::Game(time_control));
-        let rules = RefereeRules { transit: TRANSIT, ..RefereeRules::default() };
         let board = DynGame::from(position);
-        let header = GameHeader {
+        let info = GameInfo {
             id: tag.to_string().into(),
-            source: database::Source::Contest,
-            kind: board.kind(),
-            tournament: stored,
-            round: Some(number),
-            opening: Some(opening),
-            names: ByColor(names.0.each_ref().map(ToString::to_string)),
-            time_control: Some(time_control.to_string()),
-            start: board.own_start(),
-            repeats,
-            began: OffsetDateTime::now_utc(),
+            tournament: Some(tournament),
+            time_control: Some(time_control),
+            ..GameInfo::new(Source::Contest, &board, ByColor(names.0.each_ref()))
         };
+        let rules = RefereeRules { transit: TRANSIT, ..RefereeRules::default() };
+        let referee = Referee::new(board, ByColor::both(Allowance::Game(time_control)), rules, now);
         let mut game = TournamentGame {
             tag,
             names,
             clients,
             watchers: Vec::new(),
-            header: header.into(),
+            hosted: HostedGame::new(info, referee, host),
             next_update: now + CLOCK_UPDATE,
-            referee: Referee::new(board, allowances, rules, now),
-            moves: MoveList::default(),
             illegal: 0,
             max_illegal_moves,
-            live: LiveGame::default(),
         };
         game.tell_players(&Notice::GameStarted(game.view(now)));
         game.ask_for_move(now);
-        let board = &game.referee.board;
-        let header = Header {
-            id: tag.to_string(),
-            source: Source::Contest,
-            kind: board.kind(),
-            tournament: Some(tournament.to_string()),
-            number: Some((numbering, number)),
-            players: ByColor(Color::BOTH.map(|color| person(&game.names[color]))),
-            time_control: Some(time_control),
-            start_fen: board.root(),
-            repeats: game.header.repeats.clone(),
-            started: game.header.began,
-        };
-        game.live = live.begin(header, &game.referee, now);
+        game.hosted.begin(now);
         game
     }
 
     /// Returns when [`TournamentGame::tick`] has something to do; `None` if the game is over.
     pub(super) fn due(&self) -> Option<Instant> {
-        let due = self.referee.timeout().map_or(self.next_update, |timeout| timeout.min(self.next_update));
+        let due =
+            self.hosted.referee.timeout().map_or(self.next_update, |timeout| timeout.min(self.next_update));
         (!self.is_over()).then_some(due)
     }
 
@@ -139,8 +100,8 @@ impl TournamentGame {
     }
 
     fn try_tick(&mut self, now: Instant) {
-        if self.referee.timeout().is_some_and(|timeout| now >= timeout) {
-            self.referee.time_out(now);
+        if self.hosted.referee.timeout().is_some_and(|timeout| now >= timeout) {
+            self.hosted.referee.time_out(now);
         } else if now >= self.next_update {
             self.next_update = now + CLOCK_UPDATE;
             // A player who thinks need not read: the next one tells as much.
@@ -153,19 +114,16 @@ impl TournamentGame {
         }
     }
 
-    /// Plays a move whose bytes were read at this instant; returns whether it was played. A panic on the way aborts this
-    /// game and no other.
-    pub(super) fn play(&mut self, color: Color, text: &str, read_at: Instant) -> bool {
-        let before = self.referee.plies.len();
+    /// Plays a move whose bytes were read at this instant. A panic on the way aborts this game and no other.
+    pub(super) fn play(&mut self, color: Color, text: &str, read_at: Instant) {
         self.contain_panic(|game| game.try_play(color, text, read_at));
-        self.referee.plies.len() > before
     }
 
     fn contain_panic(&mut self, step: impl FnOnce(&mut Self)) {
         // A referee that panicked is only asked how the game ended.
         if let Err(panic) = panic_guard::contain(|| step(self)) {
             tracing::error!(game = %self.tag, "the game broke down; it will be paired again: {panic}");
-            self.referee.end(None, Cause::InternalError, Instant::now());
+            self.hosted.referee.end(None, Cause::InternalError, Instant::now());
         }
     }
 
@@ -174,16 +132,14 @@ impl TournamentGame {
             return;
         }
         let now = Instant::now();
-        match self.referee.play(color, text, read_at, None) {
+        match self.hosted.referee.play(color, text, read_at, None) {
             Ok(mv) => {
                 self.illegal = 0;
-                let times = self.referee.plies.last().map(|ply| (ply.left, ply.spent));
-                self.moves.push(mv.as_str(), times.unwrap_or_default());
                 self.tell_all(&Notice::PlayerMoved { mover: color, mv, view: self.view(now) });
-                if self.referee.ending.is_none() {
+                if !self.is_over() {
                     self.ask_for_move(now);
                 }
-                self.live.moved(&mv, &self.referee, now);
+                self.hosted.moved(now);
             }
             Err(Refusal::NotYourTurn) => self.clients[color].info("It is not your turn"),
             Err(Refusal::Illegal) => {
@@ -206,7 +162,7 @@ impl TournamentGame {
 
     /// Returns whether a player's illegal moves have cost the connection, which is about to close.
     fn is_thrown_out(&self, color: Color) -> bool {
-        self.illegal >= self.max_illegal_moves && self.referee.turn() == color
+        self.illegal >= self.max_illegal_moves && self.hosted.referee.turn() == color
     }
 
     /// A player's connection is gone, and with it the game.
@@ -216,34 +172,25 @@ impl TournamentGame {
     }
 
     pub(super) fn lose(&mut self, color: Color, cause: Cause) {
-        self.referee.lose(color, cause, Instant::now());
+        self.hosted.referee.lose(color, cause, Instant::now());
     }
 
     #[cfg(test)]
     pub(super) fn end(&mut self, result: GameResult) {
-        self.referee.end(Some(result), Cause::Agreement, Instant::now());
+        self.hosted.referee.end(Some(result), Cause::Agreement, Instant::now());
     }
 
     pub(super) fn shut_down(&mut self) {
-        self.referee.end(None, Cause::Shutdown, Instant::now());
+        self.hosted.referee.end(None, Cause::Shutdown, Instant::now());
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.referee.ending.is_some()
+        self.hosted.referee.ending.is_some()
     }
 
     /// Returns how it ended; `None` while it goes on.
     pub(super) fn ending(&self) -> Option<Ending> {
-        self.referee.ending
-    }
-
-    /// Returns the game as the database is to hold it, without its end.
-    pub(super) fn state(&self) -> GameState {
-        let mut moves = self.moves.clone();
-        if self.is_over() {
-            moves.stop(self.referee.clock.left(self.referee.turn(), Instant::now()));
-        }
-        GameState { header: self.header.clone(), moves, end: None }
+        self.hosted.referee.ending
     }
 
     pub(super) fn watch(&mut self, client: Client) {
@@ -257,9 +204,9 @@ impl TournamentGame {
         self.watchers.retain(|watcher| !watcher.is(client));
     }
 
-    /// Tells everybody how the game ended, and returns its moves.
-    pub(super) fn finish(mut self) -> Vec<Ply> {
-        if let Some(Ending { result, cause }) = self.referee.ending {
+    /// Tells everybody how the game ended.
+    pub(super) fn finish(&mut self) {
+        if let Some(Ending { result, cause }) = self.ending() {
             let game = self.tag;
             let over = |is_player| match result {
                 Some(result) => Notice::GameOver { game, result, cause, is_player },
@@ -267,24 +214,22 @@ impl TournamentGame {
             };
             self.clients.0.iter().for_each(|client| client.tell(over(true)));
             self.watchers.iter().for_each(|client| client.tell(over(false)));
-            let reason = cause.to_string();
-            self.live.ended(result, reason, cause.termination(), &self.referee, Instant::now());
+            self.hosted.tell_end(Instant::now());
         }
-        self.referee.plies
     }
 
     fn ask_for_move(&mut self, now: Instant) {
-        self.referee.await_move(now);
-        self.clients[self.referee.turn()].tell(Notice::YourMove(self.view(now)));
+        self.hosted.referee.await_move(now);
+        self.clients[self.hosted.referee.turn()].tell(Notice::YourMove(self.view(now)));
     }
 
     fn view(&self, now: Instant) -> GameView {
-        let left = |color| self.referee.clock.left(color, now).unwrap_or_default();
+        let left = |color| self.hosted.referee.clock.left(color, now).unwrap_or_default();
         GameView {
             game: self.tag,
             names: self.names.clone(),
             left: ByColor(Color::BOTH.map(left)),
-            fen: self.referee.board.now(),
+            fen: self.hosted.referee.board.now(),
         }
     }
 
@@ -306,7 +251,7 @@ mod tests {
     use zeitnot_rules::GameResult;
 
     use super::*;
-    use crate::client::Outbox;
+    use crate::{client::Outbox, live::view::Numbering};
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -322,20 +267,23 @@ mod tests {
             let [(alice, white), (bob, black)] = [(); 2].map(|()| Client::channel(CancellationToken::new()));
             let names = ByColor(["alice", "bob"].map(|name| Name::try_from(name).unwrap()));
             let clients = ByColor([alice, bob]);
-            let setup = Setup {
-                tag: GameTag::random(),
-                tournament: Name::try_from("class").unwrap(),
+            let tournament = TournamentGameInfo {
+                name: "class".to_owned(),
                 stored: None,
-                number: 1,
                 numbering: Numbering::Games,
+                number: 1,
                 opening: 0,
                 repeats: None,
+            };
+            let setup = Setup {
+                tag: GameTag::random(),
+                tournament,
                 names,
                 clients,
                 time_control: time_control.parse().unwrap(),
                 max_illegal_moves: 100,
             };
-            let game = TournamentGame::start(setup, Chess::start(), &Feed::default());
+            let game = TournamentGame::start(setup, Chess::start(), Host::default());
             Table { game, white, black }
         }
 
@@ -408,7 +356,8 @@ mod tests {
         table.game.watch(watcher);
         table.game.shut_down();
         assert_eq!(table.game.ending().unwrap().cause, Cause::Shutdown);
-        assert_eq!(table.game.finish().len(), 2);
+        table.game.finish();
+        assert_eq!(table.game.hosted.referee.plies.len(), 2);
         assert_eq!(kinds(&mut seen), ["GameState", "GameAborted"]);
     }
 }

@@ -9,8 +9,7 @@ use futures_util::{
 };
 use time::OffsetDateTime;
 use zeitnot_pairing::{Name, SeatNo};
-use zeitnot_referee::Ending;
-use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
+use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult};
 
 use super::{
     command::{CarriedOut, Effect},
@@ -22,6 +21,7 @@ use crate::{
         Change, Database, FORFEIT, Fact, GameEnd, GameHeader, GameState, History, MoveList, Place, Source,
         TournamentId, TournamentState,
     },
+    hosted_game::HostedGame,
     live::view::PairingRow,
     note::Note,
     tag::GameTag,
@@ -91,31 +91,20 @@ impl Journal {
         }
     }
 
-    /// Hands over a game that goes on.
-    pub(super) fn note_game(&self, game: GameState) {
-        if let Some((database, _)) = &self.target {
-            database.note(vec![Change::Game(game)]);
-        }
+    /// Returns the database, which the tournament's games are written to.
+    pub(super) fn database(&self) -> Option<Database> {
+        self.target.as_ref().map(|(database, _)| database.clone())
     }
 
-    /// Hands over a game that is over. [`Journal::settled`] returns it later.
+    /// Hands over a game, once, if it is over; returns its end. [`Journal::settled`] returns it later.
     pub(super) fn end_game(
         &mut self,
         tag: GameTag,
-        game: GameState,
-        ending: Ending,
+        game: &mut HostedGame<DynGame>,
         note: Option<Note>,
-    ) -> GameEnd {
-        let end = GameEnd {
-            result: ending.result,
-            reason: ending.cause.to_string(),
-            termination: ending.cause.termination().to_owned(),
-            place: ending.result.map(|_| self.place()),
-            at: OffsetDateTime::now_utc(),
-            note,
-            corrected: None,
-        };
-        let game = GameState { end: Some(end.clone()), ..game };
+    ) -> Option<GameEnd> {
+        let game = game.take_end(|result| result.map(|_| self.place()), note)?;
+        let end = game.end.clone();
         self.settle(vec![Change::Game(game)], Settled::Game(tag));
         end
     }

@@ -2,7 +2,6 @@
 
 use std::{cmp::Ordering, fmt, net::SocketAddr, time::Duration};
 
-use time::OffsetDateTime;
 use tokio::{select, time::Instant};
 use tokio_util::sync::CancellationToken;
 use zeitnot_net::LogThrottle;
@@ -11,7 +10,7 @@ use zeitnot_referee::{
 };
 use zeitnot_rules::{
     ByColor, Color, Game as _, GameResult,
-    tuc::{Move, POINT, Tuc},
+    tuc::{Move, POINT, Square, Tuc},
 };
 use zeitnot_wire::{
     Message, printable,
@@ -23,9 +22,9 @@ use super::{
     socket::{Player, Stop, TableSocket},
 };
 use crate::{
-    database::{self, Database, GameHeader, GameRecorder},
-    live::{Feed, Header, LiveGame, person, view::Source},
-    tag::GameTag,
+    game_info::GameInfo,
+    hosted_game::{Host, HostedGame},
+    live::view::Source,
     timer::until,
 };
 
@@ -37,13 +36,11 @@ pub(super) struct Game<'t> {
     socket: &'t TableSocket,
     log: &'t LogThrottle,
     players: ByColor<Player>,
-    referee: Referee<ServedGame<Tuc>>,
+    hosted: HostedGame<ServedGame<Tuc>>,
     began: Instant,
     /// Longest time that each took for a move.
     longest: ByColor<Duration>,
     messages: Vec<String>,
-    recorder: GameRecorder,
-    live: LiveGame,
 }
 
 #[derive(Debug)]
@@ -83,48 +80,23 @@ impl<'t> Game<'t> {
         socket: &'t TableSocket,
         log: &'t LogThrottle,
         players: ByColor<Player>,
-        (live, database): (&Feed, Option<Database>),
+        host: Host,
     ) -> Self {
         let board = config.prizes().begin(config.rules);
         let untimed = Untimed { plies: usize::MAX, limit: config.move_timeout, expiry: Expiry::Abort };
         let rules = RefereeRules { untimed: Some(untimed), ..RefereeRules::default() };
         let now = Instant::now();
+        let names = ByColor(players.0.each_ref().map(|player| &player.name));
+        let info = GameInfo::new(Source::Tuc, &board, names);
         let referee = Referee::new(board, ByColor::both(Allowance::Unlimited), rules, now);
-        let position = &referee.board.position;
-        let header = Header {
-            id: GameTag::random().to_string(),
-            source: Source::Tuc,
-            kind: position.kind(),
-            tournament: None,
-            number: None,
-            players: ByColor(Color::BOTH.map(|color| person(&players[color].name))),
-            time_control: None,
-            start_fen: position.print(),
-            repeats: None,
-            started: OffsetDateTime::now_utc(),
-        };
-        let stored = GameHeader {
-            id: header.id.as_str().into(),
-            source: database::Source::Tuc,
-            kind: header.kind,
-            tournament: None,
-            round: None,
-            opening: None,
-            names: ByColor(players.0.each_ref().map(|player| player.name.clone())),
-            time_control: None,
-            start: Some(header.start_fen.clone()),
-            repeats: None,
-            began: header.started,
-        };
-        let live = live.begin(header, &referee, now);
+        let mut hosted = HostedGame::new(info, referee, host);
+        hosted.begin(now);
         Game {
-            recorder: GameRecorder::begin(database, stored),
-            live,
             config,
             socket,
             log,
             players,
-            referee,
+            hosted,
             began: now,
             longest: ByColor([Duration::ZERO; 2]),
             messages: Vec::new(),
@@ -134,99 +106,91 @@ impl<'t> Game<'t> {
     /// Plays to the end.
     pub(super) async fn run(mut self, stop: &CancellationToken) -> Result<Finished, Stop> {
         let ending = loop {
-            if let Some(ending) = self.referee.ending {
+            if let Some(ending) = self.hosted.referee.ending {
                 break ending;
             }
             let received = select! {
                 received = self.socket.receive(stop) => received,
                 () = until(self.deadline()) => {
-                    self.referee.time_out(Instant::now());
+                    self.hosted.referee.time_out(Instant::now());
                     continue;
                 }
             };
             match received {
                 Ok((datagram, from)) => self.hear(&String::from_utf8_lossy(&datagram), from).await?,
-                Err(Stop::Shutdown) => self.referee.end(None, Cause::Shutdown, Instant::now()),
+                Err(Stop::Shutdown) => self.hosted.referee.end(None, Cause::Shutdown, Instant::now()),
                 Err(error) => return Err(error),
             }
         };
-        self.record_end().await;
+        self.hosted.settle().await;
         Ok(self.finish(ending))
     }
 
     /// Returns the time at which the game is aborted. A player without a move may have left, so the limit of the first
     /// move is short.
     fn deadline(&self) -> Option<Instant> {
-        let is_first = self.referee.board.ply_count() < Color::BOTH.len();
-        let first = is_first.then(|| self.referee.asked.checked_add(self.config.first_move)).flatten();
-        first.into_iter().chain(self.referee.timeout()).min()
+        let is_first = self.hosted.referee.board.ply_count() < Color::BOTH.len();
+        let first = is_first.then(|| self.hosted.referee.asked.checked_add(self.config.first_move)).flatten();
+        first.into_iter().chain(self.hosted.referee.timeout()).min()
     }
 
     /// Plays a datagram, if it is a legal move from the player who is to move.
     async fn hear(&mut self, text: &str, from: SocketAddr) -> Result<(), Stop> {
-        let (mover, asked, now) = (self.referee.turn(), self.referee.asked, Instant::now());
+        let (mover, asked, now) = (self.hosted.referee.turn(), self.hosted.referee.asked, Instant::now());
         let address = self.players[mover].address;
         let strict = self.config.strict;
         // The original compares the machine, not the port.
         let is_mover = if strict { from.ip() == address.ip() } else { from == address };
         let mv = Move::parse(text).filter(|_| is_mover);
-        let played = mv.and_then(|mv| Some((mv, self.referee.play(mover, text, now, None).ok()?)));
-        let Some((mv, played)) = played else {
+        let before = self.hosted.referee.board.position.prizes();
+        let played = mv.filter(|_| self.hosted.referee.play(mover, text, now, None).is_ok());
+        let Some(mv) = played else {
             let text = printable(text, MAX_DATAGRAM);
             self.log.info(IGNORED, || match is_mover {
                 true => {
                     format!(
                         "{text:?} from {from} is no legal move in {}",
-                        self.referee.board.position.print()
+                        self.hosted.referee.board.position.print()
                     )
                 }
                 false => format!("ignored {text:?} from {from}, who is not to move"),
             });
             if strict {
-                self.referee.end(None, Cause::IllegalMove, now);
+                self.hosted.referee.end(None, Cause::IllegalMove, now);
             }
             return Ok(());
         };
         self.longest[mover] = self.longest[mover].max(now - asked);
-        self.referee.await_move(now);
+        self.hosted.referee.await_move(now);
         if now - self.began > self.config.time_limit() {
-            self.referee.end(Some(self.result()), Cause::TimeLimit, now);
+            self.hosted.referee.end(Some(self.result()), Cause::TimeLimit, now);
         }
-        let told = self.tell(mv, played.as_str()).await;
-        // Now the prize that the move has brought lies on the board.
-        self.live.moved(&played, &self.referee, now);
-        told
+        self.hosted.moved(now);
+        self.tell(mv, before).await
     }
 
-    async fn tell(&mut self, mv: Move, played: &str) -> Result<(), Stop> {
-        let message = if self.referee.ending.is_some() {
+    /// Tells a move, and the prize that has appeared since those of before.
+    async fn tell(&mut self, mv: Move, before: u64) -> Result<(), Stop> {
+        let message = if self.hosted.referee.ending.is_some() {
             self.messages.push(mv.to_string());
             FromServer::Over { points: Points::new(self.points()) }
         } else {
-            let prize = self.config.prizes().deal(&mut self.referee.board.position);
-            let to_move = self.referee.turn();
+            let new = self.hosted.referee.board.position.prizes() & !before;
+            let prize = (new != 0).then(|| Square::new(new.trailing_zeros() as usize));
+            let to_move = self.hosted.referee.turn();
             FromServer::Moved { to_move, mv, prize, points: Points::new(self.points()) }
         };
-        let spent = self.referee.plies.last().and_then(|ply| ply.spent);
-        self.recorder.dealt(played, (None, spent), &self.referee.board.position.print());
-        self.record_end().await;
+        self.hosted.settle().await;
         self.messages.push(message.to_line());
         self.socket.send_both(&self.players, &message).await
     }
 
-    /// Writes the end down, if it has come, before anybody is told.
-    async fn record_end(&mut self) {
-        if let Some(Ending { result, cause }) = self.referee.ending {
-            self.recorder.end(result, cause.to_string(), cause.termination(), None).await;
-        }
-    }
-
     fn points(&self) -> ByColor<u16> {
-        ByColor(self.referee.board.position.points().0.map(|points| (points / POINT) as u16))
+        ByColor(self.hosted.referee.board.position.points().0.map(|points| (points / POINT) as u16))
     }
 
     fn result(&self) -> GameResult {
-        let [white, black] = self.referee.board.position.points().0;
+        let [white, black] = self.hosted.referee.board.position.points().0;
         match white.cmp(&black) {
             Ordering::Greater => GameResult::Won(Color::White),
             Ordering::Equal => GameResult::Draw,
@@ -234,9 +198,7 @@ impl<'t> Game<'t> {
         }
     }
 
-    fn finish(mut self, ending: Ending) -> Finished {
-        let Ending { result, cause } = ending;
-        self.live.ended(result, cause.to_string(), cause.termination(), &self.referee, Instant::now());
+    fn finish(self, ending: Ending) -> Finished {
         let points = self.points();
         let rules = self.config.rules.to_string();
         let names = ByColor(self.players.0.map(|player| player.name));

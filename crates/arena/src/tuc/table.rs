@@ -27,7 +27,7 @@ use super::{
     record::Records,
     socket::{Player, Stop, TableSocket},
 };
-use crate::{database::Database, error::ArenaError, live::Feed, panic_guard};
+use crate::{error::ArenaError, hosted_game::Host, panic_guard};
 
 /// Longest name in a record, in characters.
 const MAX_NAME: usize = 40;
@@ -44,17 +44,11 @@ pub(crate) struct Table {
     folder: PathBuf,
     /// For what strangers send.
     log: LogThrottle,
-    live: Feed,
-    database: Option<Database>,
+    host: Host,
 }
 
 impl Table {
-    pub(crate) async fn open(
-        config: TucConfig,
-        folder: &Path,
-        live: Feed,
-        database: Option<Database>,
-    ) -> Result<Table, ArenaError> {
+    pub(crate) async fn open(config: TucConfig, folder: &Path, host: Host) -> Result<Table, ArenaError> {
         let listen = |source| ArenaError::Listen { address: config.address, source };
         let socket = UdpSocket::bind(config.address).await.map_err(listen)?;
         let address = socket.local_addr().map_err(listen)?;
@@ -67,8 +61,7 @@ impl Table {
             address,
             folder: folder.to_owned(),
             log: LogThrottle::for_strangers(),
-            live,
-            database,
+            host,
         })
     }
 
@@ -129,9 +122,7 @@ impl Table {
             () = sleep(self.config.countdown) => {}
         }
         self.socket.send_both(&players, &FromServer::Begins).await?;
-        Game::new(&self.config, &self.socket, &self.log, players, (&self.live, self.database.clone()))
-            .run(stop)
-            .await
+        Game::new(&self.config, &self.socket, &self.log, players, self.host.clone()).run(stop).await
     }
 
     /// Gives the first seat to somebody who is there, by now or in a while.

@@ -27,7 +27,7 @@ impl Game {
     /// Applies a move that the tournament's referee has accepted.
     pub(in crate::lichess) fn apply_refereed(&mut self, text: &str, left: ByColor<Duration>, now: Instant) {
         let mover = self.referee.turn();
-        if self.referee.replay(text, Some(left[mover])).is_err() {
+        if self.referee.replay(text, Some(left[mover]), None).is_err() {
             return tracing::error!("Lichess: game {}: the referee's move {text} is not legal here", self.id);
         }
         if !self.board().outcome().is_over() {

@@ -12,7 +12,8 @@ use zeitnot_wire::lichess::{Chat, ChatLine, GameId, GameMessage, Room, Status, T
 use super::{accounts::unix_now, terms::Terms};
 use crate::{
     database::MAX_WAIT,
-    live::{self, Feed, Header, LiveGame, view::Person},
+    game_info::GameInfo,
+    live::{self, Feed, LiveGame, view::Person},
     panic_guard,
 };
 
@@ -152,19 +153,14 @@ impl Game {
             Person { name: player.name.clone(), rating: player.rating, bot: Some(bot) }
         };
         let board = self.board();
-        let header = Header {
-            id: self.id.to_string(),
-            source: live::view::Source::Lichess,
-            kind: board.kind(),
-            tournament: None,
-            number: None,
+        let info = GameInfo {
+            id: self.id.to_string().into(),
             players: ByColor([&self.players[Color::White], &self.players[Color::Black]].map(person)),
             time_control: Some(self.terms.time),
-            start_fen: board.root(),
-            repeats: None,
-            started: OffsetDateTime::UNIX_EPOCH + self.created,
+            began: OffsetDateTime::UNIX_EPOCH + self.created,
+            ..GameInfo::new(live::view::Source::Lichess, board, ByColor(["", ""]))
         };
-        self.live = live.go_on(header, &self.referee, now);
+        self.live = live.begin(info.into(), &self.referee, now);
     }
 
     pub(super) fn color_of(&self, who: &UserId) -> Option<Color> {
@@ -261,13 +257,13 @@ impl Game {
             return Ok(());
         }
         self.resume_clock(color, now);
-        let mv = self.referee.play(color, text, now, None).map_err(|_| invalid_move(text))?;
+        self.referee.play(color, text, now, None).map_err(|_| invalid_move(text))?;
         self.last_move = unix_now();
         if offers_draw {
             self.referee.draw(color, true, now);
         }
         self.await_move(now);
-        self.live.moved(&mv, &self.referee, now);
+        self.live.moved(&self.referee, now);
         self.settle(now);
         Ok(())
     }

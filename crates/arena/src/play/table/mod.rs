@@ -1,18 +1,16 @@
 //! One table: a game between people, or against the bot. Synchronous: every instant is passed in.
 
 mod state;
-mod stored;
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
-use time::OffsetDateTime;
 use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use zeitnot_engine::Score;
 use zeitnot_referee::{
     Adjudication, Allowance, Board, Cause, Expiry, OfferChange, Referee, RefereeRules, Untimed,
 };
-use zeitnot_rules::{ByColor, Color, GameKind, TimeControl};
+use zeitnot_rules::{ByColor, Color};
 
 use super::{
     action::{Action, Word},
@@ -21,10 +19,15 @@ use super::{
     refusal::BadAction,
     request::{Setup, Sitter},
     search::{Found, RunningClock},
-    view::{self, Extra, SeatView},
+    view::{self, SeatView},
 };
 use crate::{
-    live::{Feed, LiveGame},
+    game_info::GameInfo,
+    hosted_game::{Host, HostedGame},
+    live::{
+        Feed,
+        view::{Person, Source, Thought},
+    },
     places::Origin,
     secret::Secret,
     tag::GameTag,
@@ -53,13 +56,10 @@ pub(super) struct Table {
     pub(super) id: GameTag,
     /// Address that it was asked for from.
     pub(super) from: Origin,
-    pub(super) kind: GameKind,
-    pub(super) time_control: Option<TimeControl>,
-    pub(super) started: OffsetDateTime,
     pub(super) seats: ByColor<Seat>,
-    pub(super) referee: Referee<TableBoard>,
-    /// All but the game itself that its view tells.
-    pub(super) extra: Extra,
+    pub(super) hosted: HostedGame<TableBoard>,
+    /// Thoughts of the bot about its moves, by their plies.
+    thoughts: BTreeMap<usize, Thought>,
     created: Instant,
     /// Everybody has been there.
     has_begun: bool,
@@ -71,18 +71,6 @@ pub(super) struct Table {
     searches: u64,
     /// The bot's last score of its position.
     bot_score: Option<Score>,
-    live: LiveGame,
-    pub(super) end: End,
-}
-
-/// Way of a game's end to the database and to the players.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// The game runs, or its end is new.
-    Unwritten,
-    /// Told to nobody before it is on the disk.
-    Writing,
-    Written,
 }
 
 /// Order in which tables make room.
@@ -141,30 +129,38 @@ fn rules() -> RefereeRules {
 }
 
 impl Table {
-    pub(super) fn new(setup: Setup, tokens: ByColor<Secret>, from: Origin, now: Instant) -> Table {
-        let Setup { kind, board, time_control, sitters, .. } = setup;
+    pub(super) fn new(
+        setup: Setup,
+        tokens: ByColor<Secret>,
+        from: Origin,
+        host: Host,
+        now: Instant,
+    ) -> Table {
+        let Setup { board, time_control, sitters, .. } = setup;
         let allowance = time_control.map_or(Allowance::Unlimited, Allowance::Game);
         let ByColor([white, black]) = tokens;
         let seats =
             ByColor([Seat::new(sitters[Color::White], white), Seat::new(sitters[Color::Black], black)]);
-        let extra = Extra::new(&board);
-        Table {
-            id: GameTag::random(),
-            from,
-            kind,
+        let id = GameTag::random();
+        let info = GameInfo {
+            id: id.to_string().into(),
+            players: ByColor(sitters.0.map(person)),
             time_control,
-            started: OffsetDateTime::now_utc(),
+            ..GameInfo::new(Source::Table, &board, ByColor(["", ""]))
+        };
+        let referee = Referee::new(board, ByColor::both(allowance), rules(), now);
+        Table {
+            id,
+            from,
             seats,
-            referee: Referee::new(board, ByColor::both(allowance), rules(), now),
-            extra,
+            hosted: HostedGame::new(info, referee, host),
+            thoughts: BTreeMap::new(),
             created: now,
             has_begun: false,
             active: now,
             search: None,
             searches: 0,
             bot_score: None,
-            live: LiveGame::default(),
-            end: End::Unwritten,
         }
     }
 
@@ -172,25 +168,21 @@ impl Table {
     pub(super) fn again(&self) -> Setup {
         let ByColor([white, black]) = ByColor([Color::White, Color::Black].map(|it| self.seats[it].sitter));
         Setup {
-            kind: self.kind,
-            board: self.referee.board.again(),
-            time_control: self.time_control,
+            board: self.hosted.referee.board.again(),
+            time_control: self.hosted.info.time_control,
             sitters: ByColor([black, white]),
             host: Color::White,
         }
     }
 
     /// Begins, if everybody has been there.
-    pub(super) fn enter(&mut self, color: Color, feed: &Feed, now: Instant) {
+    pub(super) fn enter(&mut self, color: Color, now: Instant) {
         self.active = now;
         self.seats[color].has_been_there = true;
         if !self.has_begun && self.seats.0.iter().all(|seat| seat.has_been_there) {
             self.has_begun = true;
-            self.referee.await_move(now);
-            if feed.is_on() {
-                let header = self.header();
-                self.live = feed.begin(header, &self.referee, now);
-            }
+            self.hosted.referee.await_move(now);
+            self.hosted.begin(now);
         }
     }
 
@@ -199,7 +191,7 @@ impl Table {
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.referee.ending.is_some()
+        self.hosted.is_over()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -210,7 +202,7 @@ impl Table {
     /// use.
     pub(super) fn eviction_rank(&self, now: Instant) -> Option<(EvictionRank, Instant)> {
         let bots_moves = usize::from(self.seats[Color::White].sitter != Sitter::Human);
-        if self.referee.board.ply_count() <= bots_moves && now >= self.created + STAYS_UNUSED {
+        if self.hosted.referee.board.ply_count() <= bots_moves && now >= self.created + STAYS_UNUSED {
             return Some((EvictionRank::Unused, self.created));
         }
         let rank = if self.is_empty() { EvictionRank::Over } else { EvictionRank::Visited };
@@ -235,9 +227,9 @@ impl Table {
         match action {
             Action::Move { text, ply } => self.play(color, &text, ply, at, now),
             Action::Resign => {
-                match self.referee.can_abort() {
-                    true => self.referee.end(None, Cause::Aborted, now),
-                    false => self.referee.lose(color, Cause::Resignation, now),
+                match self.hosted.referee.can_abort() {
+                    true => self.hosted.referee.end(None, Cause::Aborted, now),
+                    false => self.hosted.referee.lose(color, Cause::Resignation, now),
                 }
                 Ok(())
             }
@@ -266,32 +258,31 @@ impl Table {
         at: Instant,
         now: Instant,
     ) -> Result<(), BadAction> {
-        let played = self.referee.board.ply_count();
+        let played = self.hosted.referee.board.ply_count();
         if ply != played {
             return Err(BadAction::OtherPly { sent: ply, played });
         }
         let refused = |refusal| BadAction::of_move(refusal, text);
-        let mv = self.referee.play(color, text, at, None).map_err(refused)?;
-        self.referee.await_move(now);
-        self.extra.moved(&mv, &self.referee.board);
-        self.live.moved(&mv, &self.referee, now);
+        self.hosted.referee.play(color, text, at, None).map_err(refused)?;
+        self.hosted.referee.await_move(now);
+        self.hosted.moved(now);
         Ok(())
     }
 
     fn draw(&mut self, color: Color, word: Word, now: Instant) -> Result<(), BadAction> {
-        let is_offered = self.referee.offers_draw(!color);
+        let is_offered = self.hosted.referee.offers_draw(!color);
         match word {
-            Word::Accept | Word::Decline if !is_offered && !self.referee.offers_draw(color) => {
+            Word::Accept | Word::Decline if !is_offered && !self.hosted.referee.offers_draw(color) => {
                 return Err(BadAction::NoOffer);
             }
             Word::Accept if !is_offered => return Err(BadAction::NoOffer),
             _ => {}
         }
-        match self.referee.draw(color, word != Word::Decline, now) {
+        match self.hosted.referee.draw(color, word != Word::Decline, now) {
             None => Err(BadAction::NoDraw),
             Some(OfferChange::Made) if self.is_bot(!color) => {
                 let agrees = self.bot_agrees();
-                self.referee.draw(!color, agrees, now);
+                self.hosted.referee.draw(!color, agrees, now);
                 if agrees { Ok(()) } else { Err(BadAction::BotPlaysOn) }
             }
             Some(_) => Ok(()),
@@ -300,30 +291,30 @@ impl Table {
 
     /// Returns whether the bot takes a draw: late enough, and if it does not see itself in front.
     fn bot_agrees(&self) -> bool {
-        let is_late = self.referee.board.ply_count() >= BOT_DRAWS_FROM;
+        let is_late = self.hosted.referee.board.ply_count() >= BOT_DRAWS_FROM;
         is_late && self.bot_score.is_some_and(|score| score <= Score::ZERO)
     }
 
     fn takeback(&mut self, color: Color, word: Word, now: Instant) -> Result<(), BadAction> {
-        let is_asked = self.referee.asks_takeback(!color);
+        let is_asked = self.hosted.referee.asks_takeback(!color);
         match word {
-            Word::Decline if !is_asked && !self.referee.asks_takeback(color) => {
+            Word::Decline if !is_asked && !self.hosted.referee.asks_takeback(color) => {
                 return Err(BadAction::NoOffer);
             }
             Word::Accept if !is_asked => return Err(BadAction::NoOffer),
             _ => {}
         }
-        let mut change = self.referee.takeback(color, word != Word::Decline, now);
+        let mut change = self.hosted.referee.takeback(color, word != Word::Decline, now);
         if change == Some(OfferChange::Made) && self.is_bot(!color) {
-            change = self.referee.takeback(!color, true, now);
+            change = self.hosted.referee.takeback(!color, true, now);
         }
         match change {
             None => return Err(BadAction::NoTakeback),
             Some(OfferChange::Accepted) => {
                 self.search = None;
-                self.referee.await_move(now);
-                self.extra.truncate(self.referee.board.ply_count());
-                self.live.changed(&self.referee, now);
+                self.hosted.referee.await_move(now);
+                self.thoughts.split_off(&self.hosted.referee.board.ply_count());
+                self.hosted.changed(now);
             }
             Some(_) => {}
         }
@@ -331,18 +322,18 @@ impl Table {
     }
 
     pub(super) fn can_take_back(&self, color: Color) -> bool {
-        let own = if self.referee.turn() == color { 2 } else { 1 };
-        let may_ask = self.has_begun && !self.is_over() && !self.referee.asks_takeback(color);
-        may_ask && self.referee.board.ply_count() >= own
+        let own = if self.hosted.referee.turn() == color { 2 } else { 1 };
+        let may_ask = self.has_begun && !self.is_over() && !self.hosted.referee.asks_takeback(color);
+        may_ask && self.hosted.referee.board.ply_count() >= own
     }
 
     pub(super) fn can_offer_draw(&self, color: Color) -> bool {
-        let may_offer = self.has_begun && !self.is_over() && !self.referee.offers_draw(color);
-        may_offer && self.referee.board.ply_count() >= BEGUN
+        let may_offer = self.has_begun && !self.is_over() && !self.hosted.referee.offers_draw(color);
+        may_offer && self.hosted.referee.board.ply_count() >= BEGUN
     }
 
     pub(super) fn can_move(&self, color: Color) -> bool {
-        self.has_begun && !self.is_over() && self.referee.turn() == color
+        self.has_begun && !self.is_over() && self.hosted.referee.turn() == color
     }
 
     fn is_bot(&self, color: Color) -> bool {
@@ -351,13 +342,13 @@ impl Table {
 
     /// Returns what to ask the bot, if it is to move and does not think yet.
     pub(super) fn question(&mut self, now: Instant) -> Option<Question> {
-        let color = self.referee.turn();
+        let color = self.hosted.referee.turn();
         let Sitter::Bot(level) = self.seats[color].sitter else { return None };
         if self.search.is_some() || !self.can_move(color) {
             return None;
         }
-        let left = self.referee.clock.left(color, now);
-        let increment = self.referee.clock.increment(color);
+        let left = self.hosted.referee.clock.left(color, now);
+        let increment = self.hosted.referee.clock.increment(color);
         let stop = CancellationToken::new();
         self.search = Some(stop.clone().drop_guard());
         self.searches += 1;
@@ -370,7 +361,7 @@ impl Table {
         if number != self.searches || self.search.take().is_none() || self.is_over() {
             return;
         }
-        let (color, ply) = (self.referee.turn(), self.referee.board.ply_count());
+        let (color, ply) = (self.hosted.referee.turn(), self.hosted.referee.board.ply_count());
         let thought = found.as_ref().and_then(|found| view::thought(found, color));
         let played = found.map(|found| {
             self.bot_score = Some(found.score);
@@ -380,34 +371,34 @@ impl Table {
             Some(Ok(())) => {
                 if let Some(thought) = thought {
                     feed.thoughts().report(self.id.to_string(), ply, color, thought.clone());
-                    self.extra.thought(thought);
+                    self.thoughts.insert(ply, thought);
                 }
             }
             Some(Err(BadAction::TooLate)) => {}
             // Unreachable, but nobody should wait for a move that does not come.
-            _ => self.referee.end(None, Cause::InternalError, now),
+            _ => self.hosted.referee.end(None, Cause::InternalError, now),
         }
     }
 
     /// Ends the game, as the arena stops.
     pub(super) fn stop(&mut self, now: Instant) {
-        self.referee.end(None, Cause::Shutdown, now);
+        self.hosted.referee.end(None, Cause::Shutdown, now);
     }
 
     /// Ends the game after an error of ours.
     pub(super) fn break_down(&mut self, now: Instant) {
-        self.referee.end(None, Cause::InternalError, now);
+        self.hosted.referee.end(None, Cause::InternalError, now);
     }
 
     /// Ends the game, which everybody has left.
     pub(super) fn abandon(&mut self, now: Instant) {
-        self.referee.end(None, Cause::Aborted, now);
+        self.hosted.referee.end(None, Cause::Aborted, now);
     }
 
     /// Ends the game if a clock has run out.
     pub(super) fn check_time(&mut self, now: Instant) {
-        if self.has_begun && self.referee.timeout().is_some_and(|timeout| now >= timeout) {
-            self.referee.time_out(now);
+        if self.has_begun && self.hosted.referee.timeout().is_some_and(|timeout| now >= timeout) {
+            self.hosted.referee.time_out(now);
         }
     }
 
@@ -423,17 +414,20 @@ impl Table {
 
     /// Returns when to look at the table again.
     pub(super) fn deadline(&self) -> Instant {
-        let timeout = self.referee.timeout().filter(|_| self.has_begun);
+        let timeout = self.hosted.referee.timeout().filter(|_| self.has_begun);
         timeout.map_or(self.closes(), |timeout| timeout.min(self.closes()))
     }
 
-    /// Tells everybody what has changed.
+    /// Tells spectators and players how the game ended.
+    pub(super) fn tell_end(&mut self, now: Instant) {
+        self.hosted.tell_end(now);
+        self.tell(now);
+    }
+
+    /// Tells the players what has changed.
     pub(super) fn tell(&mut self, now: Instant) {
-        if let Some(ending) = self.referee.ending {
+        if self.is_over() {
             self.search = None;
-            let reason = ending.cause.to_string();
-            let termination = ending.cause.termination();
-            self.live.ended(ending.result, reason, termination, &self.referee, now);
         }
         for color in Color::BOTH {
             if self.seats[color].view.receiver_count() > 0 {
@@ -442,4 +436,12 @@ impl Table {
             }
         }
     }
+}
+
+fn person(sitter: Sitter) -> Person {
+    let (name, bot) = match sitter {
+        Sitter::Human => ("Guest".to_owned(), false),
+        Sitter::Bot(level) => (format!("zeitnot (level {level})"), true),
+    };
+    Person { name, rating: None, bot: Some(bot) }
 }

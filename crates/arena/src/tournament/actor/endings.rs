@@ -85,12 +85,10 @@ impl TournamentActor {
     /// Hands over the results of the games that are over. They are told when they are settled.
     pub(super) fn conclude_games(&mut self) {
         for (tag, Running { pairing, game, end, note, counts, .. }) in &mut self.running {
-            if end.is_none()
-                && let Some(ending) = game.ending()
-            {
-                *end = Some(self.journal.end_game(*tag, game.state(), ending, note.take()));
+            if let Some(ended) = self.journal.end_game(*tag, &mut game.hosted, note.clone()) {
                 // The next changes are based on this result.
-                *counts = ending.result.is_some_and(|result| self.pairing.played(*pairing, result));
+                *counts = ended.result.is_some_and(|result| self.pairing.played(*pairing, result));
+                *end = Some(ended);
             }
         }
         self.grant_byes();
@@ -124,16 +122,17 @@ impl TournamentActor {
         }
     }
 
-    async fn record(&mut self, Running { names, game, end, counts, .. }: Running) {
+    async fn record(&mut self, Running { names, mut game, end, counts, .. }: Running) {
         let Some(end) = end else { return };
-        let (state, plies) = (game.state(), game.finish());
+        game.finish();
+        let state = GameState { end: Some(end.clone()), ..game.hosted.state() };
         let header = state.header.clone();
         self.pairings.push(game_row(&header, &end));
         self.report(Event::GameEnded {
             names: names.clone(),
             result: end.result,
             reason: end.reason.clone(),
-            plies: plies.len(),
+            plies: game.hosted.referee.plies.len(),
         });
         match end.result {
             Some(result) => {
@@ -145,8 +144,8 @@ impl TournamentActor {
             }
             None => self.broken_off.extend(BrokenOff::of(&header)),
         }
-        let (game, name) = (GameState { end: Some(end), ..state }, self.config.name.to_string());
-        self.store.write(move || pgn::print_or_explain(Some(name), &game));
+        let name = self.config.name.to_string();
+        self.store.write(move || pgn::print_or_explain(Some(name), &state));
     }
 
     /// Takes corrections of results once all is played, until `stop`: the page goes on showing the standings.

@@ -44,7 +44,8 @@ impl TournamentActor {
             return pairings.iter().filter_map(|pairing| paired((number, pairing))).collect();
         }
         let begun = self.running.iter().map(|(tag, running)| {
-            row(running.game.header.round.unwrap_or_default(), &running.names, Some(*tag))
+            let round = running.game.hosted.info.tournament.as_ref().map_or(0, |it| it.number);
+            row(round, &running.names, Some(*tag))
         });
         // Games are numbered as they begin.
         let next = self.rounds.saturating_add(1)..;
