@@ -101,7 +101,7 @@ impl Client<'_> {
         if self.web.hub.call(move |hub| hub.has_tournament(&key)).await? {
             return None;
         }
-        let tournament = tournaments::find(&self.web, name).await.ok()??;
+        let tournament = tournaments::find(self.web, name).await.ok()??;
         Some(LiveMessage::Tournament { tournament })
     }
 }
