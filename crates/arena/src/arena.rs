@@ -92,14 +92,14 @@ impl Arena {
             (Some(web), Some(database)) => Some(web.with_database(database.clone())),
             (web, _) => web,
         };
+        let host = Host { feed: live.clone(), database: database.clone() };
         let (news, limits) = (news::channel(), config.place_limits());
         let mut accounts = Accounts::default();
         let lichess = match config.lichess {
             Some(lichess) => {
                 accounts.entries = lichess.class_accounts().collect();
                 let (games, max) = (&config.games, config.max_connections);
-                let front = lichess::Lichess::bind(lichess, games, max, live.clone(), database.clone());
-                let lichess = front.await?;
+                let lichess = lichess::Lichess::bind(lichess, games, max, host.clone()).await?;
                 accounts.url = format!("http://{}", lichess.port.address);
                 Some(lichess)
             }
@@ -120,7 +120,6 @@ impl Arena {
         }
         tournaments.open_created().await?;
         let web = web.map(|web| web.with_tournaments(tournaments.registry(), manager));
-        let host = Host { feed: live, database };
         let mut tables = Vec::new();
         for table in config.tuc {
             tables.push(tuc::Table::open(table, &config.games, host.clone()).await?);

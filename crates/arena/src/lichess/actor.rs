@@ -182,7 +182,8 @@ mod tests {
     /// A server without accounts, and the access for both kinds of callers.
     fn actor() -> (ServerHandle, ServerHandle, ServerActor) {
         let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
-        let server = LichessServer::new(config, Accounts::default(), None, crate::live::Feed::default());
+        let server =
+            LichessServer::new(config, Accounts::default(), None, crate::hosted_game::Host::default());
         let (members, strangers, queues) = channel();
         let ((changes, _), (_, written)) = (mpsc::channel(1), mpsc::channel(1));
         (members, strangers, ServerActor { server, queues, changes, written })

@@ -2,14 +2,14 @@
 //! actions of players become messages to the referee.
 
 use tokio::{sync::mpsc, time::Instant};
-use zeitnot_referee::Cause;
-use zeitnot_rules::{ByColor, Color, Game as _, GameResult, Reason, TimeControl as Clocks, chess::Chess};
-use zeitnot_wire::lichess::{GameId, Source, Status, UserId, VariantKey};
+use zeitnot_referee::{Cause, Ending};
+use zeitnot_rules::{ByColor, Color, Game as _, GameResult, TimeControl as Clocks, chess::Chess};
+use zeitnot_wire::lichess::{GameId, Source, UserId, VariantKey};
 
 use super::{
-    accounts::Accounts,
+    accounts::{Accounts, unix_now},
     answer::{Answer, Outcome, Refusal},
-    game::{ClassGame, End, Game, GameAction, Player},
+    game::{ClassGame, Game, GameAction, GameSetup, Player},
     games::{Games, player, start_event},
     terms::Terms,
 };
@@ -105,12 +105,12 @@ impl Class {
                 }
             }
             Notice::GameOver { game, result, cause, .. } => {
-                let end = end(result, cause);
-                finish(games, accounts, account, now, |class| class.tag == game, |_| end.clone());
+                let ending = Ending { result: Some(result), cause };
+                finish(games, accounts, account, now, |class| class.tag == game, |_| ending);
             }
             Notice::GameAborted { .. } => {
-                let end = End { status: Status::Aborted, winner: None };
-                finish(games, accounts, account, now, |_| true, |_| end.clone());
+                let ending = Ending { result: None, cause: Cause::Aborted };
+                finish(games, accounts, account, now, |_| true, |_| ending);
             }
             Notice::Info(_) | Notice::GameState(_) | Notice::Said { .. } => {}
         }
@@ -138,8 +138,10 @@ impl Class {
         accounts: &mut Accounts,
         now: Instant,
     ) {
-        let end =
-            |game: &Game| End { status: Status::Timeout, winner: game.color_of(account).map(|color| !color) };
+        let end = |game: &Game| {
+            let won = game.color_of(account).map(|color| GameResult::Won(!color));
+            Ending { result: won, cause: Cause::Disconnect }
+        };
         finish(games, accounts, account, now, |_| true, end);
         let is_online = games.is_online(accounts, account);
         if let Some(entrant) = self.entrant(account) {
@@ -195,11 +197,10 @@ impl Class {
         let [Some(white), Some(black)] = Color::BOTH.map(player_of) else { return None };
         let board = terms.begin().ok()?;
         let id = GameId::from(games.free_id());
-        let mut game = games.create(id, terms, board, ByColor([white, black]), now);
-        let (tag, witness) = (view.game, witness.clone());
-        game.class = Some(ClassGame { tag, witness, passed_on: None });
-        game.set_clocks(view.left, now);
-        games.map.insert(id, game);
+        let players = ByColor([white, black]);
+        let setup = GameSetup { id, terms, board, players, created: unix_now() };
+        let class = ClassGame { tag: view.game, witness: witness.clone(), passed_on: None };
+        games.mirror(setup, class, view.left, now);
         Some(id)
     }
 
@@ -245,7 +246,7 @@ fn finish(
     account: &UserId,
     now: Instant,
     is_selected: impl Fn(&ClassGame) -> bool,
-    end: impl Fn(&Game) -> End,
+    end: impl Fn(&Game) -> Ending,
 ) {
     let is_meant = |game: &&Game| {
         game.class.as_ref().is_some_and(|class| class.witness == *account && is_selected(class))
@@ -253,8 +254,8 @@ fn finish(
     let ended: Vec<GameId> = games.running().filter(is_meant).map(|game| game.id).collect();
     for id in ended {
         if let Some(game) = games.map.get_mut(&id) {
-            let End { status, winner } = end(game);
-            game.finish(status, winner, now);
+            let Ending { result, cause } = end(game);
+            game.finish(result, cause, now);
         }
         games.conclude(id, accounts, now);
     }
@@ -270,16 +271,4 @@ fn guest(name: &str, opponent: &UserId) -> Option<Player> {
     }
     let id = name.parse().ok()?;
     Some(Player { id, name, title: None, rating: None, provisional: false, is_guest: true })
-}
-
-fn end(result: GameResult, cause: Cause) -> End {
-    let (status, winner) = match (result, cause) {
-        (GameResult::Draw, Cause::Rules(Reason::Stalemate)) => (Status::Stalemate, None),
-        (GameResult::Draw, _) => (Status::Draw, None),
-        (GameResult::Won(winner), Cause::OutOfTime) => (Status::OutOfTime, Some(winner)),
-        (GameResult::Won(winner), Cause::Resignation) => (Status::Resign, Some(winner)),
-        (GameResult::Won(winner), Cause::Disconnect) => (Status::Timeout, Some(winner)),
-        (GameResult::Won(winner), _) => (Status::Mate, Some(winner)),
-    };
-    End { status, winner }
 }

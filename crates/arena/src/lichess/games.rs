@@ -7,7 +7,8 @@ use std::{
 };
 
 use tokio::{sync::oneshot, time::Instant};
-use zeitnot_rules::{ByColor, Color, DynGame, MoveText};
+use zeitnot_referee::Cause;
+use zeitnot_rules::{ByColor, Color, MoveText};
 use zeitnot_wire::lichess::{
     ChallengeId, Compat, Event, FullId, GameEvent, GameId, Opponent, Playing, Speed, Status, UserId,
 };
@@ -17,13 +18,13 @@ use super::{
     answer::{Answer, Outcome, Refusal},
     config::Config,
     dirty_map::DirtyMap,
-    game::{Game, GameTimeouts, Player},
-    records::{record, stored},
+    game::{ClassGame, Game, GameSetup, GameTimeouts, Player},
+    records::record,
     saved::Restored,
     storage,
     terms::Terms,
 };
-use crate::{database::Change, live::Feed};
+use crate::{database::Change, hosted_game::Host};
 
 /// Games in memory, finished ones included.
 const MAX_GAMES: usize = 20_000;
@@ -35,18 +36,18 @@ pub(super) struct Games {
     pub(super) map: DirtyMap<GameId, Game>,
     /// The latest last.
     finished: VecDeque<GameId>,
-    timeouts: GameTimeouts,
+    pub(super) timeouts: GameTimeouts,
     site: SocketAddr,
     /// Ended games for the database and for the file of games.
     records: Vec<Change>,
     /// Games whose ends go to the disk before anybody is told; `None` if nothing is kept.
     untold: Option<Vec<GameId>>,
-    live: Feed,
+    host: Host,
 }
 
 impl Games {
     /// `has_state`: games are kept over a restart.
-    pub(super) fn new(config: &Config, live: Feed, has_state: bool) -> Games {
+    pub(super) fn new(config: &Config, host: Host, has_state: bool) -> Games {
         let Config { first_move, gone_after, claim_after, .. } = *config;
         Games {
             map: DirtyMap::default(),
@@ -55,13 +56,14 @@ impl Games {
             site: config.listen,
             records: Vec::new(),
             untold: has_state.then(Vec::new),
-            live,
+            host,
         }
     }
 
     pub(super) fn restore(&mut self, restored: &mut Restored, now: Instant) {
-        self.map = restored.games(self.timeouts, now);
-        self.map.values_mut_clean().for_each(|game| game.show(&self.live, now));
+        self.map = restored.games(self.timeouts, &self.host, now);
+        let running = self.map.values_mut_clean().filter(|game| !game.is_over());
+        running.for_each(|game| game.hosted.begin(now));
         self.finished = self.map.values().filter(|game| game.is_over()).map(|game| game.id).collect();
         let running = self.running().count();
         if running > 0 {
@@ -143,24 +145,29 @@ impl Games {
         }
     }
 
-    pub(super) fn create(
-        &self,
-        id: GameId,
-        terms: Terms,
-        board: DynGame,
-        players: ByColor<Player>,
-        now: Instant,
-    ) -> Game {
-        Game::new(id, terms, board, players, self.timeouts, now)
-    }
-
-    pub(super) fn begin(&mut self, mut game: Game, accounts: &Accounts, now: Instant) {
+    /// Begins a game.
+    pub(super) fn begin(&mut self, setup: GameSetup, accounts: &Accounts, now: Instant) {
+        let mut game = Game::new(setup, self.timeouts, self.host.clone(), now);
         let [white, black] = &game.players.0;
         tracing::info!("Lichess: game {}: {} – {}", game.id, white.name, black.name);
         for color in Color::BOTH {
             accounts.tell(&game.players[color].id, &start_event(&game, color, now));
         }
-        game.show(&self.live, now);
+        game.hosted.begin(now);
+        self.map.insert(game.id, game);
+    }
+
+    /// Adds the game that shows one of a class tournament, which writes and shows it itself.
+    pub(super) fn mirror(
+        &mut self,
+        setup: GameSetup,
+        class: ClassGame,
+        left: ByColor<Duration>,
+        now: Instant,
+    ) {
+        let mut game = Game::new(setup, self.timeouts, Host::default(), now);
+        game.class = Some(class);
+        game.set_clocks(left, now);
         self.map.insert(game.id, game);
     }
 
@@ -177,7 +184,7 @@ impl Games {
     /// Closes a finished game: ratings, the record, and events, if they need not wait for the disk.
     pub(super) fn conclude(&mut self, id: GameId, accounts: &mut Accounts, now: Instant) {
         let Some(game) = self.map.get_mut(&id).filter(|game| game.is_over()) else { return };
-        let (status, winner, plies) = (game.status(), game.winner(), game.referee.plies.len());
+        let (status, winner, plies) = (game.status(), game.winner(), game.hosted.referee.plies.len());
         let [white, black] = &game.players.0;
         tracing::info!("Lichess: game {id}: {} – {}: {status} ({plies} plies)", white.name, black.name);
         let ids = ByColor([white.id.clone(), black.id.clone()]);
@@ -194,8 +201,8 @@ impl Games {
         }
         if plies > 0 && game.class.is_none() {
             self.records.push(storage::record(id, record(game, self.site)));
-            self.records.push(Change::Game(stored(game)));
         }
+        self.records.extend(game.hosted.take_end(|_| None, None).map(Change::Game));
         let is_kept = game.class.is_none();
         match &mut self.untold {
             Some(untold) if is_kept => untold.push(id),
@@ -256,7 +263,8 @@ impl Games {
         let has_state = self.has_state();
         self.map.values_mut_clean().for_each(Game::close_streams);
         for game in self.map.values_mut_clean().filter(|game| !has_state && !game.is_over()) {
-            game.finish(Status::UnknownFinish, None, now);
+            game.finish(None, Cause::Shutdown, now);
+            self.records.extend(game.hosted.take_end(|_| None, None).map(Change::Game));
             game.tell_end(now);
             if game.class.is_none() {
                 self.records.push(storage::record(game.id, record(game, self.site)));
@@ -311,8 +319,8 @@ fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
             rating_diff: rating_diffs.map(|diffs| diffs[!color]),
             ai: None,
         },
-        is_my_turn: !game.is_over() && game.referee.turn() == color,
-        seconds_left: game.referee.clock.left(color, now),
+        is_my_turn: !game.is_over() && game.hosted.referee.turn() == color,
+        seconds_left: game.hosted.referee.clock.left(color, now),
         winner,
         rating_diff: rating_diffs.map(|diffs| diffs[color]),
         tournament_id: None,

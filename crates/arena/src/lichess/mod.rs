@@ -23,7 +23,7 @@ use zeitnot_pairing::Name;
 use zeitnot_wire::lichess::UserId;
 
 use crate::{
-    database::Database, error::ArenaError, live::Feed, port::Port, store::GameFile,
+    database::Database, error::ArenaError, hosted_game::Host, port::Port, store::GameFile,
     tournament::TournamentRegistry,
 };
 
@@ -82,8 +82,7 @@ impl Lichess {
         mut config: Config,
         games: &Path,
         max_connections: usize,
-        live: Feed,
-        database: Option<Database>,
+        host: Host,
     ) -> Result<Lichess, ArenaError> {
         let port = Port::open(config.listen)?;
         config.load_tokens().map_err(ArenaError::Config)?;
@@ -99,14 +98,14 @@ impl Lichess {
             }
         }
         let file = GameFile::create(games, "lichess", "pgn", OffsetDateTime::now_utc())?;
-        let mut rows = match &database {
+        let mut rows = match &host.database {
             Some(database) => database.lichess().await?,
             None => Vec::new(),
         };
-        let (changes, written, storage) = StorageActor::channel(database.clone(), file, &mut rows);
+        let (changes, written, storage) = StorageActor::channel(host.database.clone(), file, &mut rows);
         let restore = |database: Database| Restored::parse(rows).map_err(|why| database.unusable(why));
-        let restored = database.map(restore).transpose()?;
-        let mut server = LichessServer::new(config, accounts, restored, live);
+        let restored = host.database.clone().map(restore).transpose()?;
+        let mut server = LichessServer::new(config, accounts, restored, host);
         let bridge = |(account, name, tournament): (UserId, Name, Name)| {
             let orders = server.class.enter(account.clone(), name.to_string());
             Bridge { account, name, tournament, orders, game: None }

@@ -1,25 +1,23 @@
-//! Game records, as PGN and for the database.
+//! Records of games as PGN of Lichess.
 
 use std::{net::SocketAddr, sync::Arc};
 
 use time::OffsetDateTime;
-use tokio::time::Instant;
-use zeitnot_referee::PlayedMove;
-use zeitnot_rules::{ByColor, GameResult};
+use zeitnot_referee::{Ending, PlayedMove};
+use zeitnot_rules::ByColor;
 use zeitnot_wire::{
     lichess::Variant,
     pgn::{self, Pgn},
 };
 
-use super::game::{End, Game, Player, termination};
-use crate::database::{GameEnd, GameHeader, GameState, MoveList, Source};
+use super::game::{Game, Player};
 
 /// Plies of a running game that are left out of its record.
 const HIDDEN_PLIES: usize = 3;
 
 /// The PGN of a game played on the server at `site`.
 pub(super) fn record(game: &Game, site: SocketAddr) -> String {
-    let plies = &game.referee.plies;
+    let plies = &game.hosted.referee.plies;
     let hidden = if game.is_over() { 0 } else { HIDDEN_PLIES };
     let shown = &plies[..plies.len().saturating_sub(hidden)];
     let ply = |ply: &Arc<PlayedMove>| pgn::Ply { text: ply.san.clone(), left: ply.left, eval: None };
@@ -27,43 +25,8 @@ pub(super) fn record(game: &Game, site: SocketAddr) -> String {
     Pgn { tags: tags(game, site), fen, plies: shown.iter().map(ply).collect(), result: result(game) }.print()
 }
 
-/// The game as the database keeps it for the page.
-pub(super) fn stored(game: &Game) -> GameState {
-    let board = game.board();
-    let header = GameHeader {
-        id: game.id.to_string().into(),
-        source: Source::Lichess,
-        kind: board.kind(),
-        tournament: None,
-        round: None,
-        opening: None,
-        names: ByColor(game.players.0.each_ref().map(|player| player.name.clone())),
-        time_control: Some(game.terms.time.to_string()),
-        start: board.own_start(),
-        repeats: None,
-        began: OffsetDateTime::UNIX_EPOCH + game.created,
-    };
-    let mut moves = MoveList::default();
-    for (mv, ply) in board.moves().iter().zip(&game.referee.plies) {
-        moves.push(mv.as_str(), (ply.left, ply.spent));
-    }
-    if game.end.is_some() {
-        moves.stop(game.referee.clock.left(game.referee.turn(), Instant::now()));
-    }
-    let end = game.end.as_ref().map(|end| GameEnd {
-        result: end.result(),
-        reason: end.status.to_string(),
-        termination: termination(&end.status).to_lowercase(),
-        place: None,
-        at: OffsetDateTime::now_utc(),
-        note: None,
-        corrected: None,
-    });
-    GameState { header: header.into(), moves, end }
-}
-
 fn result(game: &Game) -> &'static str {
-    game.end.as_ref().and_then(End::result).map_or("*", GameResult::as_str)
+    game.hosted.referee.ending.map_or("*", Ending::result_text)
 }
 
 fn tags(game: &Game, site: SocketAddr) -> Vec<(&'static str, String)> {
@@ -87,7 +50,7 @@ fn tags(game: &Game, site: SocketAddr) -> Vec<(&'static str, String)> {
         ("BlackElo", rating(black)),
         ("Variant", Variant::from(game.terms.variant.clone()).name),
         ("TimeControl", format!("{}+{}", time.initial.as_secs(), time.increment.as_secs())),
-        ("Termination", termination(&game.status()).to_owned()),
+        ("Termination", termination(game)),
     ];
     if let Some(ByColor([white, black])) = game.rating_diffs {
         tags.extend([("WhiteRatingDiff", format!("{white:+}")), ("BlackRatingDiff", format!("{black:+}"))]);
@@ -95,4 +58,10 @@ fn tags(game: &Game, site: SocketAddr) -> Vec<(&'static str, String)> {
     let title = |tag, player: &Player| player.title.as_ref().map(|title| (tag, title.as_str().to_owned()));
     tags.extend([title("WhiteTitle", white), title("BlackTitle", black)].into_iter().flatten());
     tags
+}
+
+/// Kind of the end, as PGN of Lichess writes it.
+fn termination(game: &Game) -> String {
+    let kind = game.hosted.referee.ending.map_or("unterminated", |ending| ending.cause.termination());
+    kind[..1].to_uppercase() + &kind[1..]
 }

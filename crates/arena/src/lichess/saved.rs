@@ -11,12 +11,13 @@ use super::{
     accounts::{Account, unix_now},
     challenges::Pending,
     dirty_map::DirtyMap,
-    game::{End, Game, GameTimeouts, Player},
+    game::{Game, GameSetup, GameTimeouts, Player, ending},
     storage::row,
     terms::Terms,
 };
 use crate::{
     database::{Change, DatabaseError, LichessKind, LichessRow},
+    hosted_game::Host,
     panic_guard,
 };
 
@@ -80,11 +81,16 @@ impl Restored {
         map
     }
 
-    pub(super) fn games(&mut self, timeouts: GameTimeouts, now: Instant) -> DirtyMap<GameId, Game> {
+    pub(super) fn games(
+        &mut self,
+        timeouts: GameTimeouts,
+        host: &Host,
+        now: Instant,
+    ) -> DirtyMap<GameId, Game> {
         let mut map = DirtyMap::default();
         for (id, saved) in std::mem::take(&mut self.games) {
             // A panic costs this game only.
-            let restored = panic_guard::contain(|| restore(id, saved, timeouts, now));
+            let restored = panic_guard::contain(|| restore(id, saved, (timeouts, host), now));
             match restored.ok().flatten() {
                 Some(game) => map.insert(id, game),
                 None => tracing::error!(
@@ -157,11 +163,11 @@ fn save(game: &Game, now: Instant) -> SavedGame {
         created: millis(game.created),
         last_move: millis(game.last_move),
         moves: game.board().moves().iter().map(ToString::to_string).collect(),
-        left: game.referee.plies.iter().map(|ply| ply.left.map(millis)).collect(),
-        clocks: Color::BOTH.map(|color| game.referee.clock.left(color, now)),
-        draw_offers: Color::BOTH.map(|color| game.referee.offers_draw(color)),
-        takeback_offers: Color::BOTH.map(|color| game.referee.asks_takeback(color)),
-        status: game.end.as_ref().map(|end| end.status.clone()),
+        left: game.hosted.referee.plies.iter().map(|ply| ply.left.map(millis)).collect(),
+        clocks: Color::BOTH.map(|color| game.hosted.referee.clock.left(color, now)),
+        draw_offers: Color::BOTH.map(|color| game.hosted.referee.offers_draw(color)),
+        takeback_offers: Color::BOTH.map(|color| game.hosted.referee.asks_takeback(color)),
+        status: game.is_over().then(|| game.status()),
         winner: game.winner(),
         rating_diffs: game.rating_diffs.map(|diffs| diffs.0),
     }
@@ -173,29 +179,36 @@ fn date(millis: u64) -> Duration {
 }
 
 /// The game as it stood. Its clocks wait for the players.
-fn restore(id: GameId, saved: SavedGame, timeouts: GameTimeouts, now: Instant) -> Option<Game> {
+fn restore(
+    id: GameId,
+    saved: SavedGame,
+    (timeouts, host): (GameTimeouts, &Host),
+    now: Instant,
+) -> Option<Game> {
     let board = saved.terms.begin().ok()?;
-    let mut game = Game::new(id, saved.terms, board, ByColor(saved.players), timeouts, now);
+    let created = date(saved.created);
+    let setup = GameSetup { id, terms: saved.terms, board, players: ByColor(saved.players), created };
+    let mut game = Game::new(setup, timeouts, host.clone(), now);
     for (ply, text) in saved.moves.iter().enumerate() {
         let left = saved.left.get(ply).copied().flatten().map(Duration::from_millis);
-        game.referee.replay(text, left, None).ok()?;
+        game.hosted.referee.replay(text, left, None).ok()?;
     }
-    (game.created, game.last_move) = (date(saved.created), date(saved.last_move));
+    game.last_move = date(saved.last_move);
     if let [Some(white), Some(black)] = saved.clocks {
-        game.referee.clock.set(ByColor([white, black]));
+        game.hosted.referee.clock.set(ByColor([white, black]));
     }
     for color in Color::BOTH {
         if saved.draw_offers[color as usize] {
-            game.referee.draw(color, true, now);
+            game.hosted.referee.draw(color, true, now);
         }
         if saved.takeback_offers[color as usize] {
-            game.referee.takeback(color, true, now);
+            game.hosted.referee.takeback(color, true, now);
         }
     }
     game.rating_diffs = saved.rating_diffs.map(ByColor);
-    game.end = saved.status.map(|status| End { status, winner: saved.winner });
-    if !game.is_over() {
-        game.await_players(now);
+    match saved.status {
+        Some(status) => game.hosted.referee.ending = Some(ending(&status, saved.winner)),
+        None => game.await_players(now),
     }
     Some(game)
 }
@@ -204,7 +217,7 @@ fn restore(id: GameId, saved: SavedGame, timeouts: GameTimeouts, now: Instant) -
 mod tests {
     use zeitnot_wire::lichess::{Source, VariantKey};
 
-    use crate::{database::MAX_WAIT, live::Feed};
+    use crate::database::MAX_WAIT;
 
     use super::{
         super::{accounts::Accounts, config::Config, games::Games},
@@ -212,10 +225,10 @@ mod tests {
     };
 
     fn game(increment: Duration) -> Game {
-        game_with("abcdefgh", increment, TIMEOUTS)
+        Game::new(setup("abcdefgh", increment), TIMEOUTS, Host::default(), Instant::now())
     }
 
-    fn game_with(id: &str, increment: Duration, timeouts: GameTimeouts) -> Game {
+    fn setup(id: &str, increment: Duration) -> GameSetup {
         let clock =
             zeitnot_rules::TimeControl { initial: Duration::from_secs(60), increment: Duration::ZERO };
         let mut terms = Terms {
@@ -236,7 +249,8 @@ mod tests {
         let board = terms.begin().unwrap();
         terms.time.increment = increment;
         let players = ByColor(["alice", "bob"].map(player));
-        Game::new(id.parse().unwrap(), terms, board, players, timeouts, Instant::now())
+        let created = unix_now();
+        GameSetup { id: id.parse().unwrap(), terms, board, players, created }
     }
 
     const TIMEOUTS: GameTimeouts = GameTimeouts {
@@ -266,11 +280,11 @@ mod tests {
             row(LichessKind::Challenge, "dddddddd", "[]".to_owned()),
         ];
         let mut restored = Restored::parse(rows).unwrap();
-        let games = restored.games(TIMEOUTS, now);
+        let games = restored.games(TIMEOUTS, &Host::default(), now);
         assert_eq!(games.keys().map(ToString::to_string).collect::<Vec<_>>(), ["aaaaaaaa"]);
         let rows = vec![row(LichessKind::Game, "aaaaaaaa", saved(Duration::ZERO))];
         let mut restored = Restored::parse(rows).unwrap();
-        assert!(restored.games(ENDLESS, now).values().next().is_none(), "it panics");
+        assert!(restored.games(ENDLESS, &Host::default(), now).values().next().is_none(), "it panics");
         let account = vec![row(LichessKind::Account, "alice", "{\"token\": secret".to_owned())];
         let error = Restored::parse(account).unwrap_err().to_string();
         assert!(error.contains("account/alice") && !error.contains("secret"), "{error}");
@@ -285,9 +299,10 @@ mod tests {
         game.tick(Instant::now());
 
         let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
-        let (mut games, now) = (Games::new(&config, Feed::default(), true), Instant::now());
+        let (mut games, now) = (Games::new(&config, Host::default(), true), Instant::now());
         for (id, timeouts) in [("aaaaaaaa", TIMEOUTS), ("bbbbbbbb", ENDLESS)] {
-            games.begin(game_with(id, Duration::ZERO, timeouts), &Accounts::default(), now);
+            games.timeouts = timeouts;
+            games.begin(setup(id, Duration::ZERO), &Accounts::default(), now);
         }
         let id = "bbbbbbbb".parse().unwrap();
         assert_eq!(games.tick(now), [id]);

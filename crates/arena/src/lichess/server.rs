@@ -5,23 +5,24 @@
 
 use axum::http::StatusCode;
 use tokio::time::Instant;
+use zeitnot_referee::Cause;
 use zeitnot_rules::ByColor;
 use zeitnot_wire::{
     Message,
     lichess::{
         Challenge, ChallengeId, ChallengeStatus, ChallengeUser, DeclineReason, Event, GameId, NewChallenge,
-        Scope, Status, TimeControl, Token, UserId, UserStatus, Variant,
+        Scope, TimeControl, Token, UserId, UserStatus, Variant,
     },
 };
 
 use super::{
-    accounts::{Account, Accounts},
+    accounts::{Account, Accounts, unix_now},
     answer::{Answer, Outcome, Refusal},
     callers::CallerKey,
     challenges::{Challenges, Pending, gone},
     class::Class,
     config::{AccountConfig, Config},
-    game::{GameAction, Player},
+    game::{GameAction, GameSetup, Player},
     games::{Games, player},
     limit::{Limited, RateLimits},
     saved::{Restored, changes},
@@ -29,7 +30,7 @@ use super::{
     terms::{Terms, draw_color},
 };
 use crate::{
-    live::Feed,
+    hosted_game::Host,
     message::{Notice, Request},
 };
 
@@ -59,13 +60,13 @@ impl LichessServer {
         config: Config,
         accounts: Accounts,
         restored: Option<Restored>,
-        live: Feed,
+        host: Host,
     ) -> LichessServer {
         let mut server = LichessServer {
             limits: RateLimits::new(config.limits),
             accounts,
             challenges: Challenges::default(),
-            games: Games::new(&config, live, restored.is_some()),
+            games: Games::new(&config, host, restored.is_some()),
             class: Class::default(),
             config,
         };
@@ -365,8 +366,8 @@ impl LichessServer {
             }
         }
         let players = ByColor([white, black]);
-        let game = self.games.create(id.into(), pending.terms, board, players, at);
-        self.games.begin(game, &self.accounts, at);
+        let setup = GameSetup { id: id.into(), terms: pending.terms, board, players, created: unix_now() };
+        self.games.begin(setup, &self.accounts, at);
         Ok(Answer::done())
     }
 
@@ -385,7 +386,7 @@ impl LichessServer {
         if !game.can_abort() {
             return Err(Refusal::bad("This game can no longer be aborted"));
         }
-        game.finish(Status::Aborted, None, at);
+        game.finish(None, Cause::Aborted, at);
         self.conclude(id, at);
         Ok(Answer::done())
     }

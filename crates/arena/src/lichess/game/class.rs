@@ -26,8 +26,8 @@ impl Game {
 
     /// Applies a move that the tournament's referee has accepted.
     pub(in crate::lichess) fn apply_refereed(&mut self, text: &str, left: ByColor<Duration>, now: Instant) {
-        let mover = self.referee.turn();
-        if self.referee.replay(text, Some(left[mover]), None).is_err() {
+        let mover = self.hosted.referee.turn();
+        if self.hosted.referee.replay(text, Some(left[mover]), None).is_err() {
             return tracing::error!("Lichess: game {}: the referee's move {text} is not legal here", self.id);
         }
         if !self.board().outcome().is_over() {
@@ -37,8 +37,8 @@ impl Game {
     }
 
     pub(in crate::lichess) fn set_clocks(&mut self, left: ByColor<Duration>, now: Instant) {
-        let color = self.referee.turn();
-        let clock = &mut self.referee.clock;
+        let color = self.hosted.referee.turn();
+        let clock = &mut self.hosted.referee.clock;
         clock.set(left);
         clock.start(color, now);
     }
@@ -46,7 +46,7 @@ impl Game {
     /// Checks a move that is passed on to the tournament's referee.
     pub(in crate::lichess) fn pass_on(&mut self, color: Color, text: &str) -> Result<MoveText, String> {
         let mv = self.read_move(color, text);
-        let ply = self.referee.plies.len();
+        let ply = self.hosted.referee.plies.len();
         match &mut self.class {
             Some(class) if class.passed_on != Some(ply) => {
                 class.passed_on = mv.is_ok().then_some(ply).or(class.passed_on);

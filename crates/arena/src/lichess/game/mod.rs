@@ -13,7 +13,8 @@ use super::{accounts::unix_now, terms::Terms};
 use crate::{
     database::MAX_WAIT,
     game_info::GameInfo,
-    live::{self, Feed, LiveGame, view::Person},
+    hosted_game::{Host, HostedGame},
+    live::view::{Person, Source},
     panic_guard,
 };
 
@@ -61,31 +62,15 @@ pub(super) enum GameAction {
     ClaimDraw,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct End {
-    pub(super) status: Status,
-    pub(super) winner: Option<Color>,
-}
-
-impl End {
-    /// Returns the result, if there is one.
-    pub(super) fn result(&self) -> Option<GameResult> {
-        match (&self.status, self.winner) {
-            (Status::Started | Status::Aborted | Status::UnknownFinish, _) => None,
-            (_, Some(winner)) => Some(GameResult::Won(winner)),
-            (_, None) => Some(GameResult::Draw),
-        }
-    }
-}
-
-/// Kind of the end, as PGN of Lichess names it.
-pub(super) fn termination(status: &Status) -> &'static str {
-    match status {
-        Status::Created | Status::Started => "Unterminated",
-        Status::Aborted | Status::NoStart | Status::Timeout | Status::UnknownFinish => "Abandoned",
-        Status::OutOfTime => "Time forfeit",
-        _ => "Normal",
-    }
+/// Game that is to be played, or was played before a restart.
+#[derive(Debug)]
+pub(super) struct GameSetup {
+    pub(super) id: GameId,
+    pub(super) terms: Terms,
+    pub(super) board: DynGame,
+    pub(super) players: ByColor<Player>,
+    /// Time since 1970.
+    pub(super) created: Duration,
 }
 
 #[derive(Debug)]
@@ -96,8 +81,7 @@ pub(super) struct Game {
     /// Time since 1970, as is that of the last move.
     pub(super) created: Duration,
     pub(super) last_move: Duration,
-    pub(super) referee: Referee<DynGame>,
-    pub(super) end: Option<End>,
+    pub(super) hosted: HostedGame<DynGame>,
     /// The latest time to tell an end that is on its way to the disk; `None` while the game runs and once it is told.
     tell_by: Option<Instant>,
     /// Requests that are answered when the end is told.
@@ -108,7 +92,6 @@ pub(super) struct Game {
     pub(super) class: Option<ClassGame>,
     timeouts: GameTimeouts,
     presence: Presence,
-    live: LiveGame,
 }
 
 fn refuse(why: &str) -> Result<(), String> {
@@ -116,22 +99,23 @@ fn refuse(why: &str) -> Result<(), String> {
 }
 
 impl Game {
-    pub(super) fn new(
-        id: GameId,
-        terms: Terms,
-        board: DynGame,
-        players: ByColor<Player>,
-        timeouts: GameTimeouts,
-        now: Instant,
-    ) -> Game {
+    pub(super) fn new(setup: GameSetup, timeouts: GameTimeouts, host: Host, now: Instant) -> Game {
+        let GameSetup { id, terms, board, players, created } = setup;
+        let info = GameInfo {
+            id: id.to_string().into(),
+            players: ByColor(players.0.each_ref().map(person)),
+            time_control: Some(terms.time),
+            began: OffsetDateTime::UNIX_EPOCH + created,
+            ..GameInfo::new(Source::Lichess, &board, ByColor(["", ""]))
+        };
+        let referee = Referee::new(board, ByColor::both(terms.allowance()), rules(timeouts), now);
         Game {
             id,
-            referee: Referee::new(board, ByColor::both(terms.allowance()), rules(timeouts), now),
+            hosted: HostedGame::new(info, referee, host),
             terms,
             players,
-            created: unix_now(),
-            last_move: unix_now(),
-            end: None,
+            created,
+            last_move: created,
             tell_by: None,
             waiting: Vec::new(),
             rating_diffs: None,
@@ -139,28 +123,7 @@ impl Game {
             class: None,
             timeouts,
             presence: Presence::new(now),
-            live: LiveGame::default(),
         }
-    }
-
-    /// Shows the game to spectators from now on, unless a class tournament does.
-    pub(super) fn show(&mut self, live: &Feed, now: Instant) {
-        if self.class.is_some() || self.is_over() || !live.is_on() {
-            return;
-        }
-        let person = |player: &Player| {
-            let bot = player.title.as_ref().is_some_and(|title| *title == Title::Bot);
-            Person { name: player.name.clone(), rating: player.rating, bot: Some(bot) }
-        };
-        let board = self.board();
-        let info = GameInfo {
-            id: self.id.to_string().into(),
-            players: ByColor([&self.players[Color::White], &self.players[Color::Black]].map(person)),
-            time_control: Some(self.terms.time),
-            began: OffsetDateTime::UNIX_EPOCH + self.created,
-            ..GameInfo::new(live::view::Source::Lichess, board, ByColor(["", ""]))
-        };
-        self.live = live.begin(info.into(), &self.referee, now);
     }
 
     pub(super) fn color_of(&self, who: &UserId) -> Option<Color> {
@@ -171,15 +134,15 @@ impl Game {
     }
 
     pub(super) fn board(&self) -> &DynGame {
-        &self.referee.board
+        &self.hosted.referee.board
     }
 
     pub(super) fn has_moved(&self, color: Color) -> bool {
-        self.referee.plies.len() > color as usize
+        self.hosted.referee.plies.len() > color as usize
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.end.is_some()
+        self.hosted.is_over()
     }
 
     /// Returns whether the end has been told: it is on the disk.
@@ -198,15 +161,18 @@ impl Game {
     }
 
     pub(super) fn status(&self) -> Status {
-        self.end.as_ref().map_or(Status::Started, |end| end.status.clone())
+        self.hosted.referee.ending.map_or(Status::Started, status)
     }
 
     pub(super) fn winner(&self) -> Option<Color> {
-        self.end.as_ref().and_then(|end| end.winner)
+        match self.hosted.referee.ending?.result? {
+            GameResult::Won(winner) => Some(winner),
+            GameResult::Draw => None,
+        }
     }
 
     pub(super) fn has_begun(&self) -> bool {
-        self.referee.plies.len() >= BEGUN
+        self.hosted.referee.plies.len() >= BEGUN
     }
 
     /// Runs a step of the game. If it panics, this game is aborted; the others go on.
@@ -215,9 +181,7 @@ impl Game {
         if let Err(panic) = &done {
             tracing::error!("Lichess: game {} broke down and is aborted: {panic}; please report it", self.id);
             if !self.is_over() {
-                // The cause of the panic may strike again while the game ends.
-                let _ = panic_guard::contain(|| self.finish(Status::Aborted, None, now));
-                self.end.get_or_insert(End { status: Status::Aborted, winner: None });
+                self.finish(None, Cause::InternalError, now);
             }
             self.close_streams();
         }
@@ -233,64 +197,58 @@ impl Game {
             _ if self.is_over() => return refuse("This game is already over"),
             GameAction::Draw(agrees) => self.draw(color, agrees, now),
             GameAction::Takeback(agrees) => self.takeback(color, agrees, now),
-            GameAction::Resign if !self.can_abort() => self.finish(Status::Resign, Some(!color), now),
+            GameAction::Resign if !self.can_abort() => self.lose(color, Cause::Resignation, now),
             GameAction::Abort if !self.can_abort() => return refuse("This game can no longer be aborted"),
-            GameAction::Resign | GameAction::Abort => self.finish(Status::Aborted, None, now),
+            GameAction::Resign | GameAction::Abort => self.finish(None, Cause::Aborted, now),
             GameAction::ClaimVictory | GameAction::ClaimDraw if !self.can_claim(color, now) => {
                 return refuse("You cannot claim this game: your opponent has not left it for long enough");
             }
-            GameAction::ClaimVictory => self.finish(Status::Timeout, Some(color), now),
-            GameAction::ClaimDraw => self.finish(Status::Timeout, None, now),
+            GameAction::ClaimVictory => self.lose(!color, Cause::Disconnect, now),
+            GameAction::ClaimDraw => self.finish(Some(GameResult::Draw), Cause::Disconnect, now),
         }
         Ok(())
     }
 
     pub(super) fn can_abort(&self) -> bool {
-        self.class.is_none() && self.referee.can_abort()
+        self.class.is_none() && self.hosted.referee.can_abort()
     }
 
     fn play(&mut self, color: Color, text: &str, offers_draw: bool, now: Instant) -> Result<(), String> {
         self.read_move(color, text)?;
-        if offers_draw && self.referee.offers_draw(!color) {
+        if offers_draw && self.hosted.referee.offers_draw(!color) {
             // The agreement ends the game before the move.
             self.draw(color, true, now);
             return Ok(());
         }
         self.resume_clock(color, now);
-        self.referee.play(color, text, now, None).map_err(|_| invalid_move(text))?;
+        self.hosted.referee.play(color, text, now, None).map_err(|_| invalid_move(text))?;
         self.last_move = unix_now();
         if offers_draw {
-            self.referee.draw(color, true, now);
+            self.hosted.referee.draw(color, true, now);
         }
         self.await_move(now);
-        self.live.moved(&self.referee, now);
+        self.hosted.moved(now);
         self.settle(now);
         Ok(())
     }
 
     fn read_move(&self, color: Color, text: &str) -> Result<MoveText, String> {
-        if self.is_over() || self.referee.turn() != color {
+        if self.is_over() || self.hosted.referee.turn() != color {
             return Err("Not your turn, or game already over".to_owned());
         }
         self.board().read(text).map_err(|_| invalid_move(text))
     }
 
-    /// Takes over an end that the referee has stated, or tells the state.
+    /// Notes an end that the referee has stated, or tells the state.
     fn settle(&mut self, now: Instant) {
-        match self.referee.ending {
-            Some(Ending { result, cause }) => {
-                let winner = match result {
-                    Some(GameResult::Won(winner)) => Some(winner),
-                    _ => None,
-                };
-                self.finish(status(cause, winner), winner, now);
-            }
-            None => self.tell_state(now),
+        match self.is_over() {
+            true => self.tell_by = Some(now + MAX_WAIT),
+            false => self.tell_state(now),
         }
     }
 
     fn draw(&mut self, color: Color, agrees: bool, now: Instant) {
-        match self.referee.draw(color, agrees, now) {
+        match self.hosted.referee.draw(color, agrees, now) {
             Some(OfferChange::Made) => self.announce(&format!("{} offers draw", name(color))),
             Some(OfferChange::Declined) => self.announce(&format!("{} declines draw", name(color))),
             Some(OfferChange::Accepted | OfferChange::Withdrawn) => {}
@@ -300,10 +258,10 @@ impl Game {
     }
 
     fn takeback(&mut self, color: Color, agrees: bool, now: Instant) {
-        let Some(change) = self.referee.takeback(color, agrees, now) else { return };
+        let Some(change) = self.hosted.referee.takeback(color, agrees, now) else { return };
         if change == OfferChange::Accepted {
             self.await_move(now);
-            self.live.changed(&self.referee, now);
+            self.hosted.changed(now);
         }
         self.announce(match change {
             OfferChange::Made => "Takeback sent",
@@ -331,9 +289,9 @@ impl Game {
 
     /// Asks for the next move. After a restart the clock waits for its player.
     fn await_move(&mut self, now: Instant) {
-        let is_awaited = self.returning.is_some() && !self.presence.is_there(self.referee.turn());
+        let is_awaited = self.returning.is_some() && !self.presence.is_there(self.hosted.referee.turn());
         if !(is_awaited && self.has_begun()) {
-            self.referee.await_move(now);
+            self.hosted.referee.await_move(now);
         }
     }
 
@@ -343,14 +301,14 @@ impl Game {
     }
 
     fn resume_clock(&mut self, color: Color, now: Instant) {
-        if self.returning.is_some() && color == self.referee.turn() {
+        if self.returning.is_some() && color == self.hosted.referee.turn() {
             self.ensure_clock(now);
         }
     }
 
     fn ensure_clock(&mut self, now: Instant) {
-        if self.has_begun() && !self.is_over() && !self.referee.clock.is_running() {
-            self.referee.await_move(now);
+        if self.has_begun() && !self.is_over() && !self.hosted.referee.clock.is_running() {
+            self.hosted.referee.await_move(now);
         }
     }
 
@@ -365,26 +323,28 @@ impl Game {
     }
 
     fn check_time(&mut self, now: Instant) {
-        if !self.is_over() && self.class.is_none() && self.referee.check_time(now) {
+        if !self.is_over() && self.class.is_none() && self.hosted.referee.check_time(now) {
             self.settle(now);
         }
     }
 
     /// Ends the game without telling anybody yet.
-    pub(super) fn finish(&mut self, status: Status, winner: Option<Color>, now: Instant) {
-        self.tell_by = Some(now + MAX_WAIT);
-        // Clocks stop and offers lapse. The status is Lichess's: it has ends that the referee does not know.
-        self.referee.end(winner.map(GameResult::Won), Cause::Aborted, now);
-        self.end = Some(End { status, winner });
+    pub(super) fn finish(&mut self, result: Option<GameResult>, cause: Cause, now: Instant) {
+        self.hosted.referee.end(result, cause, now);
+        self.settle(now);
+    }
+
+    pub(super) fn lose(&mut self, color: Color, cause: Cause, now: Instant) {
+        self.finish(Some(GameResult::Won(!color)), cause, now);
     }
 
     /// Tells the end: the streams get the last state, and close.
     pub(super) fn tell_end(&mut self, now: Instant) {
-        let Some(end) = self.end.as_ref().filter(|_| self.tell_by.is_some()) else { return };
-        self.tell_by = None;
+        if self.tell_by.take().is_none() {
+            return;
+        }
         let waiting = take(&mut self.waiting);
-        let (reason, termination) = (end.status.to_string(), termination(&end.status).to_lowercase());
-        self.live.ended(end.result(), reason, &termination, &self.referee, now);
+        self.hosted.tell_end(now);
         self.tell_state(now);
         self.close_streams();
         for request in waiting {
@@ -430,13 +390,42 @@ fn rules(timeouts: GameTimeouts) -> RefereeRules {
     }
 }
 
-fn status(cause: Cause, winner: Option<Color>) -> Status {
-    match (cause, winner) {
-        (Cause::Rules(Reason::VariantEnd), Some(_)) => Status::VariantEnd,
-        (Cause::Rules(_), Some(_)) => Status::Mate,
-        (Cause::Rules(Reason::Stalemate), None) => Status::Stalemate,
+/// Returns the status of a game that has ended so.
+fn status(Ending { result, cause }: Ending) -> Status {
+    match (cause, result) {
+        (Cause::Shutdown, None) => Status::UnknownFinish,
+        (_, None) => Status::Aborted,
         (Cause::OutOfTime, _) => Status::OutOfTime,
-        (Cause::NoMove, _) => Status::Aborted,
-        _ => Status::Draw,
+        (Cause::Disconnect, _) => Status::Timeout,
+        (Cause::Resignation, _) => Status::Resign,
+        (Cause::Rules(Reason::VariantEnd), Some(GameResult::Won(_))) => Status::VariantEnd,
+        (_, Some(GameResult::Won(_))) => Status::Mate,
+        (Cause::Rules(Reason::Stalemate), _) => Status::Stalemate,
+        (_, Some(GameResult::Draw)) => Status::Draw,
     }
+}
+
+/// Returns the end of a stored game with that status.
+pub(super) fn ending(status: &Status, winner: Option<Color>) -> Ending {
+    let cause = match status {
+        Status::Aborted | Status::NoStart => Cause::Aborted,
+        Status::UnknownFinish => Cause::Shutdown,
+        Status::OutOfTime => Cause::OutOfTime,
+        Status::Timeout => Cause::Disconnect,
+        Status::Resign => Cause::Resignation,
+        Status::VariantEnd => Cause::Rules(Reason::VariantEnd),
+        Status::Stalemate => Cause::Rules(Reason::Stalemate),
+        Status::Mate => Cause::Rules(Reason::Checkmate),
+        _ => Cause::Agreement,
+    };
+    let result = match cause {
+        Cause::Aborted | Cause::Shutdown => None,
+        _ => Some(winner.map_or(GameResult::Draw, GameResult::Won)),
+    };
+    Ending { result, cause }
+}
+
+fn person(player: &Player) -> Person {
+    let bot = player.title.as_ref().is_some_and(|title| *title == Title::Bot);
+    Person { name: player.name.clone(), rating: player.rating, bot: Some(bot) }
 }

@@ -35,16 +35,16 @@ impl Game {
     }
 
     pub(in crate::lichess) fn state(&self, now: Instant) -> GameState {
-        let clock = &self.referee.clock;
+        let clock = &self.hosted.referee.clock;
         let has_deadline = !self.has_begun() && !self.is_over() && self.class.is_none();
-        let deadline = self.referee.timeout().filter(|_| has_deadline);
+        let deadline = self.hosted.referee.timeout().filter(|_| has_deadline);
         let expiration = deadline.map(|at| Expiration {
-            idle: now.saturating_duration_since(self.referee.asked),
+            idle: now.saturating_duration_since(self.hosted.referee.asked),
             left: at.saturating_duration_since(now),
         });
         let (status, winner) = self.known_end();
-        let [wdraw, bdraw] = Color::BOTH.map(|color| self.referee.offers_draw(color));
-        let [wtakeback, btakeback] = Color::BOTH.map(|color| self.referee.asks_takeback(color));
+        let [wdraw, bdraw] = Color::BOTH.map(|color| self.hosted.referee.offers_draw(color));
+        let [wtakeback, btakeback] = Color::BOTH.map(|color| self.hosted.referee.asks_takeback(color));
         GameState {
             moves: self.board().moves().iter().map(MoveText::as_str).collect::<Vec<_>>().join(" "),
             wtime: clock.left(Color::White, now),
