@@ -7,11 +7,23 @@ use zeitnot_net::secret_file;
 use zeitnot_pairing::Name;
 use zeitnot_wire::lichess::{Scope, Title, Token, UserId};
 
-use super::terms::{ClockPolicy, MAX_CLOCK};
 use crate::duration::seconds;
 
 pub(super) const INITIAL_RATING: i32 = 1500;
 const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
+/// Upper bound of both parts of any clock, also in a saved state: what a class tournament can have.
+pub(super) const MAX_CLOCK: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// The time controls that may be asked for.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClockPolicy {
+    /// As on Lichess: some below a minute, whole minutes up to three hours, no UltraBullet for bots.
+    #[default]
+    Lichess,
+    /// Any within the bounds, also in fractions of a second: for matches of engines.
+    Any,
+}
 
 /// The `[arena.lichess]` table.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

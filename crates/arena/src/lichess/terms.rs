@@ -8,11 +8,11 @@ use zeitnot_wire::lichess::{
     ColorWish, NewChallenge, PerfKey, PerfName, Source, Speed, TimeControl, Variant, VariantKey,
 };
 
-use super::{answer::Refusal, config::Config};
+use super::{
+    answer::Refusal,
+    config::{ClockPolicy, Config, MAX_CLOCK},
+};
 use zeitnot_referee::Allowance;
-
-/// Upper bound of both parts of any clock, also in a saved state: what a class tournament can have.
-pub(super) const MAX_CLOCK: Duration = Duration::from_secs(7 * 24 * 3600);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Terms {
@@ -23,17 +23,6 @@ pub(super) struct Terms {
     /// Starting position, unless it is the usual one.
     pub(super) fen: Option<String>,
     pub(super) source: Source,
-}
-
-/// The time controls that may be asked for.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ClockPolicy {
-    /// As on Lichess: some below a minute, whole minutes up to three hours, no UltraBullet for bots.
-    #[default]
-    Lichess,
-    /// Any within the bounds, also in fractions of a second: for matches of engines.
-    Any,
 }
 
 impl Config {

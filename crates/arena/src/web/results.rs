@@ -16,7 +16,7 @@ use futures_util::stream::unfold;
 use tokio::{sync::Semaphore, task::spawn_blocking, time::Instant};
 use zeitnot_wire::printable;
 
-use super::{answer::ApiError, tournaments::edition};
+use super::answer::ApiError;
 use crate::{
     database::DatabaseLocation,
     results::{GamePages, ResultsError, TournamentResults},
@@ -32,6 +32,12 @@ pub(super) struct ResultFiles {
     /// A visitor who reads keeps others from it.
     turn: Arc<Semaphore>,
     latest: Mutex<BTreeMap<(String, FileKind), (Instant, Bytes)>>,
+}
+
+/// Splits the name of a tournament from the number of its edition: `class 1`. Names have no spaces.
+pub(super) fn edition(tournament: &str) -> (&str, Option<u32>) {
+    let with_edition = tournament.rsplit_once(' ').and_then(|(name, it)| Some((name, it.parse().ok()?)));
+    with_edition.map_or((tournament, None), |(name, edition)| (name, Some(edition)))
 }
 
 /// Kind of file.

@@ -14,7 +14,7 @@ use zeitnot_wire::printable;
 use super::{
     answer::{ApiError, ErrorBody, Param},
     archive_lists::Page,
-    results::FileKind,
+    results::{FileKind, edition},
     state::WebState,
 };
 use crate::{
@@ -37,12 +37,6 @@ pub(crate) struct Tournaments {
 struct Before {
     /// Number from `older`: stored tournaments before it are listed.
     before: Option<i64>,
-}
-
-/// Splits the name of a tournament from the number of its edition: `class 1`. Names have no spaces.
-pub(super) fn edition(tournament: &str) -> (&str, Option<u32>) {
-    let with_edition = tournament.rsplit_once(' ').and_then(|(name, it)| Some((name, it.parse().ok()?)));
-    with_edition.map_or((tournament, None), |(name, edition)| (name, Some(edition)))
 }
 
 /// Returns a tournament of this run, or a stored one.
