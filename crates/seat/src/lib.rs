@@ -3,6 +3,10 @@
 //! Neither imports the other; both import this crate. A protocol opens a [`Seat`] in the [`Lobby`] for each game, sends
 //! [`Event`]s and receives [`Action`]s. Dropping either end of a seat ends the task of the game.
 
+#[cfg(test)]
+#[macro_use]
+extern crate zeitnot_testing;
+
 use std::time::{Duration, Instant};
 
 use tokio::{
