@@ -54,6 +54,7 @@ pub enum HttpError {
     Limited {
         /// The key of the limit, or the server's message.
         what: String,
+        /// Time until the next request of this kind.
         wait: Duration,
         /// The server has told the waiting time.
         is_told: bool,
@@ -61,6 +62,7 @@ pub enum HttpError {
     /// Any other status that is neither success nor a server error.
     #[error("{what} ({status}){}", advice::of_refusal(what))]
     Refused {
+        /// The other status.
         status: u16,
         /// The server's message.
         what: String,

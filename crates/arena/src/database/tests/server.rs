@@ -165,10 +165,7 @@ async fn while_the_server_is_away_changes_are_kept() {
     assert!(began.elapsed() < MAX_WAIT, "nobody waits for a server that is away");
     assert!(matches!(Reader::open(&location).await, Err(DatabaseError::Away(_))));
     let told = Database::open(location.clone()).await.unwrap_err();
-    assert!(
-        !told.is_configuration() && told.to_string().ends_with("; is PostgreSQL running there?"),
-        "{told}"
-    );
+    assert!(told.why.is_outage() && told.to_string().ends_with("; is PostgreSQL running there?"), "{told}");
     server.order("start");
     // The writer ends once it has written everything.
     while history(&location).await.steps().len() < 4 {
