@@ -92,6 +92,34 @@ pub(crate) struct Database {
     opened: Instant,
 }
 
+/// Access that does not keep the writer running: of a thread that may hang.
+#[derive(Clone, Debug)]
+pub(crate) struct WeakDatabase {
+    requests: mpsc::WeakSender<Request>,
+    location: Arc<DatabaseLocation>,
+    opened: Instant,
+}
+
+impl WeakDatabase {
+    /// Returns the access while the arena runs.
+    pub(crate) fn upgrade(&self) -> Option<Database> {
+        let WeakDatabase { requests, location, opened } = self.clone();
+        Some(Database { requests: requests.upgrade()?, location, opened })
+    }
+
+    /// Does the same as [`Database::commit`] while the arena runs.
+    pub(crate) async fn commit(&self, changes: Vec<Change>) {
+        if let Some(database) = self.upgrade() {
+            database.commit(changes).await;
+        }
+    }
+
+    /// Returns the place, for a [`Reader`].
+    pub(crate) fn location(&self) -> &DatabaseLocation {
+        &self.location
+    }
+}
+
 /// The writer's thread, which ends when no [`Database`] is left.
 #[derive(Debug)]
 pub(crate) struct WriterThread(thread::JoinHandle<()>);
@@ -145,6 +173,11 @@ impl Database {
 
     fn of(requests: mpsc::Sender<Request>, location: DatabaseLocation) -> Database {
         Database { requests, location: location.into(), opened: Instant::now() }
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakDatabase {
+        let Database { requests, location, opened } = self.clone();
+        WeakDatabase { requests: requests.downgrade(), location, opened }
     }
 
     /// Hands over changes that are to be on the disk soon. Never waits: they are lost if the disk has hung for so long

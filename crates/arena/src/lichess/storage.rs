@@ -1,14 +1,18 @@
-//! Way of accounts, challenges and games to the database, and of records to the file of games, on a thread of its own.
+//! Way of accounts, challenges and games to the database, and of records to the file of games, each on a thread of its
+//! own.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use tokio::{runtime::Handle, sync::mpsc};
 use zeitnot_wire::lichess::GameId;
 
 use crate::{
-    database::{Change, Database, LichessKind, LichessRow},
-    store::GameFile,
+    database::{Change, Database, LichessKind, LichessRow, WeakDatabase},
+    store::{GameFile, StoreThread},
 };
+
+/// Records that may wait for the disk.
+const QUEUE: usize = 1024;
 
 /// Changes of one moment, and the games whose ends may be told once they are on the disk.
 #[derive(Debug, Default)]
@@ -63,18 +67,19 @@ impl StorageActor {
     /// database. So a kill at any moment neither loses a game nor writes it twice.
     pub(super) fn run(mut self) {
         let runtime = Handle::current();
-        let file = &self.file;
-        let written: Vec<_> =
-            self.records.extract_if(.., |_, text| file.is_written(text)).map(|(id, _)| id).collect();
-        self.forget(written);
-        self.append();
+        let (sender, queue) = mpsc::channel(QUEUE);
+        let (database, file) = (self.database.as_ref().map(Database::downgrade), self.file);
+        let path = file.path().to_owned();
+        let writer = RecordWriter { queue, database, file, records: self.records };
+        let writer = StoreThread::spawn(path, writer.run());
         while let Some(Batch { changes, ended }) = self.changes.blocking_recv() {
-            self.records.extend(changes.iter().filter_map(|change| match change {
+            let records = changes.iter().filter_map(|change| match change {
                 Change::Lichess(LichessRow { kind: LichessKind::Record, id, value }) => {
                     Some((id.clone(), value.clone()?))
                 }
                 _ => None,
-            }));
+            });
+            let records: Vec<_> = records.collect();
             if let Some(database) = self.database.as_ref().filter(|_| !changes.is_empty()) {
                 runtime.block_on(database.commit(changes));
             }
@@ -82,15 +87,45 @@ impl StorageActor {
                 // An error means that the server stops, which has closed all streams.
                 let _ = self.written.blocking_send(ended);
             }
+            for record in records {
+                // What does not fit is in the database, and is written at the next start.
+                if sender.try_send(record).is_err() && self.database.is_none() {
+                    tracing::error!("a game is lost, as its file takes none: see whether the disk hangs");
+                }
+            }
+        }
+        drop(sender);
+        runtime.block_on(writer.join());
+    }
+}
+
+/// Appends records to the file of games.
+struct RecordWriter {
+    queue: mpsc::Receiver<(String, String)>,
+    database: Option<WeakDatabase>,
+    file: GameFile,
+    /// Records that are not in the file yet.
+    records: BTreeMap<String, String>,
+}
+
+impl RecordWriter {
+    async fn run(mut self) -> Option<PathBuf> {
+        let file = &self.file;
+        let written: Vec<_> =
+            self.records.extract_if(.., |_, text| file.is_written(text)).map(|(id, _)| id).collect();
+        self.forget(written);
+        self.append();
+        while let Some((id, text)) = self.queue.recv().await {
+            self.records.insert(id, text);
             self.append();
         }
         self.append();
         // Those in the database are written at the next start.
         self.file.report_lost(if self.database.is_some() { 0 } else { self.records.len() });
-        self.file.finish();
+        self.file.finish()
     }
 
-    /// Appends the records. Failed ones are tried again with the next changes.
+    /// Appends the records. Failed ones are tried again with the next.
     fn append(&mut self) {
         let mut written = Vec::new();
         for (id, text) in std::mem::take(&mut self.records) {
@@ -104,7 +139,8 @@ impl StorageActor {
 
     /// Removes records that are in the file of games from the database.
     fn forget(&self, ids: Vec<String>) {
-        if let Some(database) = self.database.as_ref().filter(|_| !ids.is_empty()) {
+        let database = self.database.as_ref().and_then(WeakDatabase::upgrade);
+        if let Some(database) = database.filter(|_| !ids.is_empty()) {
             database.note(ids.into_iter().map(|id| row(LichessKind::Record, id, None)).collect());
         }
     }

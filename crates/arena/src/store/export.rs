@@ -17,7 +17,7 @@ use zeitnot_pairing::Name;
 
 use super::GameFile;
 use crate::{
-    database::{Change, Database, DatabaseError, ExportFile, GameState, Reader},
+    database::{Change, Database, DatabaseError, ExportFile, GameState, Reader, WeakDatabase},
     pgn,
 };
 
@@ -30,7 +30,7 @@ const RETRY: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(crate) struct Exporter {
-    database: Database,
+    database: WeakDatabase,
     tournament: Name,
     pub(super) file: GameFile,
     wake: mpsc::Receiver<()>,
@@ -54,13 +54,14 @@ enum Next {
 
 impl Exporter {
     pub(super) fn new(
-        database: Database,
+        database: &Database,
         tournament: Name,
         file: GameFile,
         wake: mpsc::Receiver<()>,
     ) -> Exporter {
-        let (reader, appended) = (None, BTreeSet::new());
-        Exporter { database, tournament, file, wake, reader, is_known: false, appended }
+        let (reader, is_known, appended) = (None, false, BTreeSet::new());
+        let database = database.downgrade();
+        Exporter { database, tournament, file, wake, reader, is_known, appended }
     }
 
     /// Writes until no sender is left; returns the file, if there were games.

@@ -55,7 +55,7 @@ impl GameFile {
         written
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 

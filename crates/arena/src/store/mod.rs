@@ -58,7 +58,7 @@ impl Store {
     }
 
     /// Creates the store of the games of a tournament in the database.
-    pub(crate) fn of_database(database: Database, tournament: Name, file: GameFile) -> (Store, StoreActor) {
+    pub(crate) fn of_database(database: &Database, tournament: Name, file: GameFile) -> (Store, StoreActor) {
         let (sender, wake) = mpsc::channel(1);
         (Store::Database(sender), StoreActor::Database(Exporter::new(database, tournament, file, wake)))
     }
@@ -82,19 +82,7 @@ impl StoreActor {
     /// Starts a thread that writes until no sender is left.
     pub(crate) fn spawn(self) -> StoreThread {
         let (StoreActor::Queue(_, file) | StoreActor::Database(Exporter { file, .. })) = &self;
-        let path = file.path().to_owned();
-        let (done, is_done) = oneshot::channel();
-        let thread = thread::Builder::new().name("games".into()).spawn(move || {
-            priority::usual();
-            match runtime::Builder::new_current_thread().enable_all().build() {
-                Ok(runtime) => drop(done.send(runtime.block_on(self.run()))),
-                Err(error) => tracing::error!("cannot start the writer of games: {error}"),
-            }
-        });
-        if let Err(error) = thread {
-            tracing::error!("cannot start the writer of games: {error}");
-        }
-        StoreThread { path, done: is_done }
+        StoreThread::spawn(file.path().to_owned(), self.run())
     }
 
     async fn run(self) -> Option<PathBuf> {
@@ -119,6 +107,25 @@ async fn write_queue(mut games: mpsc::Receiver<Print>, mut file: GameFile) -> Op
 }
 
 impl StoreThread {
+    /// Starts a thread that writes this file.
+    pub(crate) fn spawn(
+        path: PathBuf,
+        write: impl Future<Output = Option<PathBuf>> + Send + 'static,
+    ) -> StoreThread {
+        let (done, is_done) = oneshot::channel();
+        let thread = thread::Builder::new().name("games".into()).spawn(move || {
+            priority::usual();
+            match runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => drop(done.send(runtime.block_on(write))),
+                Err(error) => tracing::error!("cannot start the writer of games: {error}"),
+            }
+        });
+        if let Err(error) = thread {
+            tracing::error!("cannot start the writer of games: {error}");
+        }
+        StoreThread { path, done: is_done }
+    }
+
     /// Waits until all is written, but not for ever; returns the file, if there were games.
     pub(crate) async fn join(self) -> Option<PathBuf> {
         match timeout(MAX_WAIT, self.done).await {

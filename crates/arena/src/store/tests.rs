@@ -72,7 +72,7 @@ impl Bench {
     }
 
     fn store(&self, file: GameFile) -> (Store, StoreActor) {
-        Store::of_database(self.database.clone(), name(), file)
+        Store::of_database(&self.database, name(), file)
     }
 
     /// Writes all games that are not written yet.
@@ -213,9 +213,12 @@ async fn a_disk_that_hangs_delays_nobody() {
     drop((store, queue, queue_actor));
     // The thread has begun; soon the pipe is full.
     io::Read::read_exact(&mut away, &mut [0; 1000]).unwrap();
+    // The arena can end.
+    bench.close().await;
     drop(away);
     thread.join().await;
     fs::remove_file(path).unwrap();
+    let bench = Bench::open(folder.path()).await;
     bench.export(folder.path()).await.unwrap();
     // In their order, it is the last.
     assert_eq!(count(&texts(folder.path()), "hung999"), 1);

@@ -172,9 +172,15 @@ struct JsonStream {
 impl JsonStream {
     /// Takes the file without games, whose last field is the list of pairings.
     fn new(pages: GamePages, file: &[u8]) -> JsonStream {
-        let head = String::from_utf8_lossy(file).trim_end_matches("]}").to_owned();
+        let head = head(file);
         JsonStream { pages, needs_comma: !head.ends_with('['), head: Some(head), is_over: false }
     }
+}
+
+/// Returns the text up to the end of the last list, which ends the file.
+fn head(file: &[u8]) -> String {
+    let file = String::from_utf8_lossy(file);
+    file.strip_suffix("]}").unwrap_or(&file).to_owned()
 }
 
 impl Pages for JsonStream {
@@ -221,6 +227,12 @@ mod tests {
 
     use super::*;
     use crate::database::{Database, Opening};
+
+    #[test]
+    fn games_follow_the_byes() {
+        assert_eq!(head(br#"{"pairings":[]}"#), r#"{"pairings":["#);
+        assert_eq!(head(br#"{"pairings":[{"moves":[]}]}"#), r#"{"pairings":[{"moves":[]}"#);
+    }
 
     #[test]
     async fn a_file_is_read_once_for_all_who_ask_within_a_second() {
