@@ -26,7 +26,10 @@ async fn tokens_name_their_accounts() {
     let stranger = Bot::new(lichess.address, "lip_nobody");
     assert_eq!(stranger.get("/api/account").await, (401, json!({"error": "No such token"})));
     assert_eq!(nobody.get("/api/stream/event").await.0, 401);
-    assert_eq!(alice.get("/api/nothing").await.0, 404);
+    // Tournaments are those of the arena, and shown by its page.
+    for path in ["/api/nothing", "/api/tournament"] {
+        assert_eq!(alice.get(path).await.0, 404, "{path}");
+    }
     assert_eq!(nobody.get("/api/user/Bob").await.1["id"], "bob");
     assert_eq!(nobody.get("/api/user/eve").await.0, 404);
 
