@@ -241,7 +241,7 @@ fn short(name: &str, max: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
 
     use zeitnot_bot::GameLine;
@@ -249,7 +249,7 @@ mod tests {
 
     use super::*;
 
-    fn news(side: Color, ply: usize, read_at: Instant) -> GameStatus {
+    pub(in crate::cli) fn news(side: Color, ply: usize, read_at: Instant) -> GameStatus {
         GameStatus {
             game: "g".into(),
             side,
@@ -270,7 +270,7 @@ mod tests {
             result: None,
             outcome: None,
             line: Arc::new(GameLine {
-                server: "s".into(),
+                server: "https://lichess.org".into(),
                 kind: GameKind::Chess,
                 start: None,
                 time_control: None,

@@ -166,6 +166,7 @@ impl App {
                 return sure.then_some(Wish::Quit);
             }
             Key::Control(_) => {}
+            Key::Stop => return Some(Wish::Quit),
         }
         None
     }

@@ -12,11 +12,7 @@ use zeitnot_rules::{GameKind, TimeControl};
 
 use super::{
     CliError, network, print,
-    screen::{
-        panel::plain,
-        terminal::{Input, Screen},
-        theme::Theme,
-    },
+    screen::{panel::plain, terminal::Screen, theme::Theme},
     table as text, usage,
 };
 
@@ -97,11 +93,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let theme = Theme::choose(args.letters);
     loop {
         screen.draw(|frame| ui::draw(frame, &app, theme, Instant::now()))?;
-        let asked = match screen.input()? {
-            Some(Input::Key(key)) => app.key(key),
-            Some(Input::Stop) => Some(Wish::Quit),
-            None => None,
-        };
+        let asked = screen.input()?.and_then(|key| app.key(key));
         let is_over = match asked {
             Some(Wish::Quit) => true,
             // Fails if the network has ended, which its result tells.

@@ -190,35 +190,26 @@ pub(super) fn id(status: &GameStatus) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::Arc, time::Instant};
+    use std::time::Instant;
 
-    use zeitnot_bot::{GameLine, MoveOrigin};
+    use zeitnot_bot::MoveOrigin;
     use zeitnot_engine::time::Budget;
-    use zeitnot_rules::{ByColor, Color, GameKind};
+    use zeitnot_rules::{ByColor, Color};
 
     use super::*;
+    use crate::cli::live::tests::news;
 
     fn status(ply: usize, outcome: Option<GameResult>) -> GameStatus {
         GameStatus {
             game: "abcdefgh".into(),
-            side: Color::Black,
             names: ByColor(["bob", "zeitnot"].map(str::to_owned)),
             clocks: None,
-            to_move: Color::BOTH[ply % 2],
-            ply,
             last_move: None,
             eval: None,
             origin: None,
-            thought: None,
             result: outcome.map(|_| "over".into()),
             outcome,
-            line: Arc::new(GameLine {
-                server: "https://lichess.org".into(),
-                kind: GameKind::Chess,
-                start: None,
-                time_control: None,
-                moves: Vec::new(),
-            }),
+            ..news(Color::Black, ply, Instant::now())
         }
     }
 

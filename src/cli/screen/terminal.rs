@@ -29,13 +29,6 @@ pub(in crate::cli) struct Screen {
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Input {
-    Key(Key),
-    /// A signal, or Ctrl-C.
-    Stop,
-}
-
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Key {
     Char(char),
     /// With the control key.
@@ -50,6 +43,8 @@ pub(in crate::cli) enum Key {
     Escape,
     Tab,
     Backspace,
+    /// A signal, or Ctrl-C.
+    Stop,
 }
 
 impl Screen {
@@ -75,10 +70,10 @@ impl Screen {
     }
 
     /// Waits for the user, but not for long.
-    pub(in crate::cli) fn input(&self) -> Result<Option<Input>, CliError> {
+    pub(in crate::cli) fn input(&self) -> Result<Option<Key>, CliError> {
         let failed = io_error("cannot read from the terminal");
         if self.stop.is_raised() {
-            return Ok(Some(Input::Stop));
+            return Ok(Some(Key::Stop));
         }
         if !event::poll(TICK).map_err(&failed)? {
             return Ok(None);
@@ -117,10 +112,10 @@ fn set_hook(panics: Arc<Mutex<Vec<String>>>) {
     }));
 }
 
-fn pressed(key: KeyEvent) -> Option<Input> {
+fn pressed(key: KeyEvent) -> Option<Key> {
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
-    Some(Input::Key(match key.code {
-        KeyCode::Char('c') if is_control => return Some(Input::Stop),
+    Some(match key.code {
+        KeyCode::Char('c') if is_control => Key::Stop,
         KeyCode::Char(letter) if is_control => Key::Control(letter.to_ascii_lowercase()),
         KeyCode::Char(letter) => Key::Char(letter),
         KeyCode::Up => Key::Up,
@@ -134,7 +129,7 @@ fn pressed(key: KeyEvent) -> Option<Input> {
         KeyCode::Tab => Key::Tab,
         KeyCode::Backspace | KeyCode::Delete => Key::Backspace,
         _ => return None,
-    }))
+    })
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -213,7 +213,7 @@ impl App {
             return Some(Wish::Watch(Topic::Games));
         }
         match (key, &mut self.open) {
-            (Key::Char('q') | Key::Control('q'), _) => return Some(Wish::Quit),
+            (Key::Char('q') | Key::Control('q') | Key::Stop, _) => return Some(Wish::Quit),
             (Key::Char('f'), _) => self.is_flipped = !self.is_flipped,
             (Key::Up, None) => self.chosen = self.chosen.saturating_sub(1),
             (Key::Down, None) => self.chosen = (self.chosen + 1).min(self.games.len().saturating_sub(1)),

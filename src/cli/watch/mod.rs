@@ -9,10 +9,7 @@ use zeitnot_net::Address;
 
 use super::{
     CliError, network,
-    screen::{
-        terminal::{Input, Screen},
-        theme::Theme,
-    },
+    screen::{terminal::Screen, theme::Theme},
 };
 
 mod app;
@@ -79,11 +76,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let mut screen = Screen::open()?;
     'watching: loop {
         screen.draw(|frame| ui::draw(frame, &app, theme, Instant::now()))?;
-        let asked = match screen.input()? {
-            Some(Input::Key(key)) => app.key(key),
-            Some(Input::Stop) => Some(Wish::Quit),
-            None => None,
-        };
+        let asked = screen.input()?.and_then(|key| app.key(key));
         let told =
             std::iter::from_fn(|| news.try_recv().ok()).filter_map(|news| app.news(news, Instant::now()));
         for wish in asked.into_iter().chain(told.collect::<Vec<_>>()) {
