@@ -10,7 +10,7 @@ use zeitnot_engine::net::NetShape;
 use zeitnot_rules::fnv1a_bytes;
 
 use crate::{
-    corpus::Corpus, error::TrainError, feed::Place, layers::parameter_count, optimizer::Moments,
+    corpus::Corpus, error::TrainError, feed::Place, layers::Shape, optimizer::Moments,
     parameters::Parameters, settings::Settings, state::State,
 };
 
@@ -127,7 +127,7 @@ fn parse(bytes: &[u8]) -> Option<([u64; SETTINGS], State)> {
     let batches = next()?;
     let place = Place { epoch: next()?, block: next()?, batch: next()? };
     let errors = (f64::from_bits(next()?), next()?);
-    let count = parameter_count(shape);
+    let count = Shape::from(shape).parameters();
     let (values, rest) = values.as_chunks();
     if values.len() != 3 * count || !rest.is_empty() {
         return None;

@@ -3,11 +3,9 @@
 //! The innermost loops, which [`simd`](super::simd) compiles for several instruction sets. All compute the same numbers:
 //! a sum that the compiler could vectorise only by reordering it is written in lanes.
 
-use zeitnot_engine::net::NetShape;
-
 use crate::{
-    layers::{split, split_mut},
-    position::{Features, TrainingPosition, sigmoid},
+    example::{Example, sigmoid},
+    layers::Shape,
 };
 
 /// Values of the hidden layer that are summed up at a time, in registers.
@@ -15,25 +13,17 @@ const TILE: usize = 32;
 /// Lanes of the output's sum.
 const LANES: usize = 16;
 
-/// Network and objective of a run.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Objective {
-    pub(crate) shape: NetShape,
-    /// Weight of the search's score in the target; the rest is the result's.
-    pub(crate) score_weight: f32,
-}
-
 /// The output for a position, in units of the net's scale; leaves both accumulators behind, unclipped.
 #[inline(always)]
-fn forward(hidden: usize, values: &[f32], features: &Features, accumulators: &mut [f32]) -> f32 {
-    let layers = split(hidden, values);
+fn forward(shape: Shape, values: &[f32], example: &Example, accumulators: &mut [f32]) -> f32 {
+    let (layers, hidden) = (shape.split(values), shape.hidden);
     let (own, other) = accumulators.split_at_mut(hidden);
-    for (active, accumulator) in [(features.own(), own), (features.other(), other)] {
+    for (active, accumulator) in [(example.own(), own), (example.other(), other)] {
         for (tile, sums) in accumulator.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
             let bias: &[f32; TILE] = &layers.bias.as_chunks().0[tile];
             let mut sum = *bias;
-            for &feature in active {
-                let column = &layers.columns[usize::from(feature) * hidden..][..hidden];
+            for &input in active {
+                let column = &layers.columns[usize::from(input) * hidden..][..hidden];
                 for (sum, weight) in sum.iter_mut().zip(&column.as_chunks::<TILE>().0[tile]) {
                     *sum += weight;
                 }
@@ -41,7 +31,7 @@ fn forward(hidden: usize, values: &[f32], features: &Features, accumulators: &mu
             *sums = sum;
         }
     }
-    let bucket = features.bucket();
+    let bucket = example.bucket;
     let weights = &layers.output[bucket * 2 * hidden..][..2 * hidden];
     let mut lanes = [0.0; LANES];
     let accumulators = accumulators.as_chunks::<LANES>().0;
@@ -57,15 +47,15 @@ fn forward(hidden: usize, values: &[f32], features: &Features, accumulators: &mu
 /// Adds to the gradient what a change of the output by `slope` does.
 #[inline(always)]
 fn backward(
-    hidden: usize,
+    shape: Shape,
     values: &[f32],
-    features: &Features,
+    example: &Example,
     slope: f32,
     accumulators: &mut [f32],
     gradient: &mut [f32],
 ) {
-    let (layers, gradient) = (split(hidden, values), split_mut(hidden, gradient));
-    let bucket = features.bucket();
+    let (layers, gradient, hidden) = (shape.split(values), shape.split_mut(gradient), shape.hidden);
+    let bucket = example.bucket;
     gradient.output_bias[bucket] += slope;
     let output = bucket * 2 * hidden;
     let weights = &layers.output[output..][..2 * hidden];
@@ -77,12 +67,12 @@ fn backward(
         *value = slope * weight * inner;
     }
     let (own, other) = accumulators.split_at(hidden);
-    for (view, active) in [(own, features.own()), (other, features.other())] {
+    for (view, active) in [(own, example.own()), (other, example.other())] {
         for (slope, change) in gradient.bias.iter_mut().zip(view) {
             *slope += change;
         }
-        for &feature in active {
-            let column = &mut gradient.columns[usize::from(feature) * hidden..][..hidden];
+        for &input in active {
+            let column = &mut gradient.columns[usize::from(input) * hidden..][..hidden];
             for (slope, change) in column.iter_mut().zip(view) {
                 *slope += change;
             }
@@ -94,23 +84,20 @@ fn backward(
 /// errors.
 #[inline(always)]
 pub(crate) fn learn(
-    objective: &Objective,
+    shape: Shape,
     values: &[f32],
-    positions: &[TrainingPosition],
+    examples: &[Example],
     part: f32,
     accumulators: &mut [f32],
     gradient: &mut [f32],
 ) -> f64 {
-    let hidden = objective.shape.hidden();
     let mut sum = 0.0;
-    let mut features = Features::NONE;
-    for position in positions {
-        position.features(&mut features);
-        let points = sigmoid(forward(hidden, values, &features, accumulators));
-        let error = points - position.target(objective.score_weight);
+    for example in examples {
+        let points = sigmoid(forward(shape, values, example, accumulators));
+        let error = points - example.target;
         sum += f64::from(error * error);
         let slope = 2.0 * error * points * (1.0 - points) * part;
-        backward(hidden, values, &features, slope, accumulators, gradient);
+        backward(shape, values, example, slope, accumulators, gradient);
     }
     sum
 }
@@ -118,15 +105,11 @@ pub(crate) fn learn(
 /// Tells the output for each position, in units of the net's scale.
 #[inline(always)]
 pub(crate) fn outputs(
-    hidden: usize,
+    shape: Shape,
     values: &[f32],
-    positions: &[TrainingPosition],
+    examples: &[Example],
     accumulators: &mut [f32],
     tell: &mut Vec<f32>,
 ) {
-    let mut features = Features::NONE;
-    for position in positions {
-        position.features(&mut features);
-        tell.push(forward(hidden, values, &features, accumulators));
-    }
+    tell.extend(examples.iter().map(|example| forward(shape, values, example, accumulators)));
 }

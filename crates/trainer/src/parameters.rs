@@ -2,7 +2,7 @@
 
 use zeitnot_engine::net::{MAX_OUTPUT_UNIT, MAX_OUTPUT_WEIGHT, NetShape, QA, QB, Weights};
 
-use crate::layers::{parameter_count, split, split_mut};
+use crate::layers::Shape;
 
 /// Bound of every parameter: sums of the first layer fit 16 bits, and weights of the output layer are rounded to parts of
 /// `MAX_OUTPUT_WEIGHT / BOUND` at least, which loses less than the coarser ones of a wider bound.
@@ -23,20 +23,14 @@ pub struct Parameters {
 impl Parameters {
     /// Random weights and no biases.
     pub(crate) fn random(shape: NetShape, seed: u64) -> Parameters {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let mut values = vec![0.0; parameter_count(shape)];
-        let layers = split_mut(shape.hidden(), &mut values);
-        let mut fill = |weights: &mut [f32], bound: f32| {
-            weights.iter_mut().for_each(|weight| *weight = (2.0 * random.f32() - 1.0) * bound);
-        };
-        fill(layers.columns, 1.0 / ACTIVE.sqrt());
-        fill(layers.output, 1.0 / (2.0 * shape.hidden() as f32).sqrt());
+        let bounds = [1.0 / ACTIVE.sqrt(), 1.0 / (2.0 * shape.hidden() as f32).sqrt()];
+        let values = Shape::from(shape).random(&mut fastrand::Rng::with_seed(seed), bounds);
         Parameters { shape, values }
     }
 
     /// The parameters rounded to what the engine computes with.
     pub fn quantised(&self) -> Weights {
-        let layers = split(self.shape.hidden(), &self.values);
+        let layers = Shape::from(self.shape).split(&self.values);
         let rounded = |weights: &[f32], unit: f32| -> Vec<i16> {
             weights.iter().map(|weight| (weight * unit).round() as i16).collect()
         };

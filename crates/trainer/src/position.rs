@@ -1,12 +1,12 @@
-//! A training position in 40 bytes, as the side to move sees it, and the features that are active in it.
+//! A training position of chess in 40 bytes, as the side to move sees it.
 
 use shakmaty::{Bitboard, Board, ByColor, ByRole};
 
 use zeitnot_engine::net::{FEATURES, SCALE, output_bucket};
 use zeitnot_rules::chess::Chess;
 
-/// Pieces that a position may have, and so features that are active in a view.
-const MAX_PIECES: usize = 32;
+use crate::example::{Example, Examples, target};
+
 /// Features of one kind of piece, and of a side's pieces.
 const KIND: usize = 64;
 const SIDE: usize = 384;
@@ -48,13 +48,6 @@ impl TrainingPosition {
         }
     }
 
-    /// The expected points of the side to move that a net should tell: a blend of what the score and the result say.
-    #[inline(always)]
-    pub(crate) fn target(&self, score_weight: f32) -> f32 {
-        let by_score = sigmoid(f32::from(self.score) / SCALE as f32);
-        score_weight * by_score + (1.0 - score_weight) * f32::from(self.result) / 2.0
-    }
-
     /// Squares of pawns, knights, bishops, rooks, queens and kings.
     #[inline(always)]
     fn by_kind(&self) -> [u64; 6] {
@@ -78,67 +71,44 @@ impl TrainingPosition {
         Board::try_from_bitboards(by_role, by_color).ok()
     }
 
-    /// The features that are active in both views, in the same order of pieces.
+    /// The features that are active in both views, in the same order of pieces, and the target.
     #[inline(always)]
-    pub(crate) fn features(&self, found: &mut Features) {
+    pub(crate) fn example(&self, score_weight: f32) -> Example {
+        let count = self.kinds.iter().fold(0, |all, bits| all | bits).count_ones() as usize;
+        let score = f32::from(self.score) / SCALE as f32;
+        let mut found = Example::new(output_bucket(count), target(score, self.result, score_weight));
         let by_kind = self.by_kind();
         let kings = by_kind[5];
         // A view whose king stands on files e to h is mirrored.
         let mirror = |king: u64| if king.trailing_zeros() & 4 == 0 { 0 } else { 7 };
         let own_flip = mirror(kings & self.own);
         let other_flip = mirror(kings & !self.own) ^ 56;
-        let mut count = 0;
         for (side, pieces) in [self.own, !self.own].into_iter().enumerate() {
             for (kind, squares) in by_kind.into_iter().enumerate() {
                 let (own_base, other_base) = (side * SIDE + kind * KIND, (1 - side) * SIDE + kind * KIND);
                 let mut rest = squares & pieces;
-                while rest != 0 && count < MAX_PIECES {
+                while rest != 0 {
                     let square = rest.trailing_zeros();
                     rest &= rest - 1;
-                    found.own[count] = own_base as u16 + (square ^ own_flip) as u16;
-                    found.other[count] = other_base as u16 + (square ^ other_flip) as u16;
-                    count += 1;
+                    let own = own_base as u16 + (square ^ own_flip) as u16;
+                    found.push(own, other_base as u16 + (square ^ other_flip) as u16);
                 }
             }
         }
-        found.count = count;
+        found
     }
 }
 
-/// Active features of one position.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Features {
-    own: [u16; MAX_PIECES],
-    other: [u16; MAX_PIECES],
-    count: usize,
-}
+/// Positions with the weight of the search's score in the target; the rest is the result's.
+pub(crate) struct Positions<'p>(pub(crate) &'p [TrainingPosition], pub(crate) f32);
 
-impl Features {
-    pub(crate) const NONE: Features = Features { own: [0; MAX_PIECES], other: [0; MAX_PIECES], count: 0 };
-
-    /// The side to move's view.
-    #[inline(always)]
-    pub(crate) fn own(&self) -> &[u16] {
-        &self.own[..self.count]
+impl Examples for Positions<'_> {
+    fn gather(&self, places: &[u32], found: &mut Vec<Example>) {
+        let Positions(all, score_weight) = *self;
+        // First all of them, so that they are loaded at the same time.
+        let positions: Vec<_> = places.iter().map(|&place| all[place as usize]).collect();
+        found.extend(positions.iter().map(|position| position.example(score_weight)));
     }
-
-    /// The other side's view.
-    #[inline(always)]
-    pub(crate) fn other(&self) -> &[u16] {
-        &self.other[..self.count]
-    }
-
-    /// The output bucket, by the number of pieces.
-    #[inline(always)]
-    pub(crate) fn bucket(&self) -> usize {
-        output_bucket(self.count)
-    }
-}
-
-/// Expected points for an output of the net.
-#[inline(always)]
-pub(crate) fn sigmoid(output: f32) -> f32 {
-    1.0 / (1.0 + (-output).exp())
 }
 
 const _: () = assert!(FEATURES == 2 * SIDE && SIDE == 6 * KIND);

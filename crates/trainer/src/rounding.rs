@@ -6,7 +6,7 @@ use shakmaty::Color;
 
 use crate::{
     parameters::Parameters,
-    position::{TrainingPosition, sigmoid},
+    position::{Positions, TrainingPosition},
     threads::{in_parallel, shares},
     workers::outputs_of,
 };
@@ -36,45 +36,38 @@ impl Rounding {
         threads: usize,
     ) -> Result<Option<Rounding>, NetFault> {
         let net = Net::new(&parameters.quantised())?;
-        let exact = outputs_of(parameters, positions, threads);
+        let places: Vec<u32> = (0..positions.len() as u32).collect();
+        let examples = Positions(positions, score_weight);
+        let Parameters { shape, values } = parameters;
+        let (exact, error) = outputs_of((*shape).into(), values, &examples, &places, threads);
         let rounded = in_parallel(shares(positions, threads).map(|part| {
             let net = &net;
-            move || part.iter().map(|position| evaluate(net, position)).collect::<Vec<_>>()
+            move || {
+                let outputs = part.iter().map(|position| (position, evaluate(net, position)));
+                let errors =
+                    outputs.map(|(position, output)| (output, position.example(score_weight).error(output)));
+                errors.collect::<Vec<_>>()
+            }
         }));
         let rounded = rounded.concat();
         let differences =
-            exact.iter().zip(&rounded).map(|(exact, rounded)| f64::from((exact - rounded).abs()));
+            exact.iter().zip(&rounded).map(|(exact, (rounded, _))| f64::from((exact - rounded).abs()));
         let (mut sum, mut largest) = (0.0, 0.0_f64);
         for difference in differences {
             sum += difference;
             largest = largest.max(difference);
         }
-        let scale = f64::from(SCALE);
-        Ok(loss(positions, exact, score_weight).zip(loss(positions, rounded, score_weight)).map(
-            |(loss, rounded_loss)| Rounding {
-                loss,
-                rounded_loss,
-                mean: scale * sum / positions.len() as f64,
-                largest: scale * largest,
-            },
-        ))
+        let (scale, count) = (f64::from(SCALE), positions.len() as f64);
+        Ok((!positions.is_empty()).then(|| Rounding {
+            loss: error / count,
+            rounded_loss: rounded.iter().map(|(_, error)| error * error).sum::<f64>() / count,
+            mean: scale * sum / count,
+            largest: scale * largest,
+        }))
     }
 }
 
 /// The rounded net's output, in units of its scale.
 fn evaluate(net: &Net, position: &TrainingPosition) -> f32 {
     position.board().map_or(0.0, |board| net.evaluate(&board, Color::White) as f32 / SCALE as f32)
-}
-
-/// Mean squared error of outputs for positions; `None` without any.
-pub(crate) fn loss(
-    positions: &[TrainingPosition],
-    outputs: impl IntoIterator<Item = f32>,
-    score_weight: f32,
-) -> Option<f64> {
-    let errors = positions.iter().zip(outputs).map(|(position, output)| {
-        let error = f64::from(sigmoid(output) - position.target(score_weight));
-        error * error
-    });
-    (!positions.is_empty()).then(|| errors.sum::<f64>() / positions.len() as f64)
 }

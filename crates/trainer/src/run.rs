@@ -5,11 +5,9 @@ use crate::{
     corpus::Corpus,
     error::TrainError,
     feed::{Feed, Place},
-    layers::parameter_count,
     optimizer::{Moments, Step},
     parameters::{BOUND, Parameters},
-    position::TrainingPosition,
-    rounding::loss,
+    position::{Positions, TrainingPosition},
     settings::Settings,
     state::State,
     workers::{Workers, outputs_of},
@@ -45,7 +43,7 @@ impl<'c> Run<'c> {
     /// [`TrainError::Games`].
     pub fn begin(settings: Settings, corpus: &'c Corpus) -> Result<Run<'c>, TrainError> {
         let parameters = Parameters::random(settings.shape, settings.seed);
-        let moments = Moments::new(parameter_count(settings.shape));
+        let moments = Moments::new(parameters.values.len());
         let place = Place::default();
         Run::at(settings, corpus, State { parameters, moments, batches: 0, place, errors: (0.0, 0) })
     }
@@ -66,7 +64,7 @@ impl<'c> Run<'c> {
     fn at(settings: Settings, corpus: &'c Corpus, state: State) -> Result<Run<'c>, TrainError> {
         Ok(Run {
             feed: Feed::at(corpus, settings.feed(), state.place)?,
-            workers: Workers::new(settings.objective(), settings.threads),
+            workers: Workers::new(settings.shape.into(), settings.threads),
             held_out: corpus.held_out(settings.threads)?,
             settings,
             corpus,
@@ -109,7 +107,9 @@ impl<'c> Run<'c> {
         let batch = self.feed.next()?;
         let positions = batch.order.len();
         let step = Step::new(rate, state.batches, BOUND);
-        state.errors.0 += self.workers.step(&mut state.parameters, &mut state.moments, &batch, step);
+        let block = Positions(batch.block, self.settings.score_weight);
+        let values = &mut state.parameters.values;
+        state.errors.0 += self.workers.step(values, &mut state.moments, &block, batch.order, step);
         state.errors.1 += positions as u64;
         state.batches += 1;
         state.place = self.feed.place();
@@ -119,11 +119,14 @@ impl<'c> Run<'c> {
 
     fn report(&mut self, rate: f32) -> Report {
         let (sum, count) = std::mem::take(&mut self.state.errors);
-        let outputs = outputs_of(&self.state.parameters, &self.held_out, self.settings.threads);
+        let Settings { shape, score_weight, threads, .. } = self.settings;
+        let held_out = Positions(&self.held_out, score_weight);
+        let places: Vec<u32> = (0..self.held_out.len() as u32).collect();
+        let (_, error) = outputs_of(shape.into(), &self.state.parameters.values, &held_out, &places, threads);
         Report {
             superbatch: self.state.batches / self.settings.superbatch.max(1),
             loss: sum / count.max(1) as f64,
-            held_out: loss(&self.held_out, outputs, self.settings.score_weight),
+            held_out: (!places.is_empty()).then(|| error / places.len() as f64),
             rate,
         }
     }

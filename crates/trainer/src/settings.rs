@@ -2,7 +2,7 @@
 
 use zeitnot_engine::net::NetShape;
 
-use crate::{feed::FeedSettings, gradient::Objective, optimizer::Schedule};
+use crate::{feed::FeedSettings, optimizer::Schedule};
 
 /// Settings of a run. All but the number of threads must be the same when it is resumed.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -35,10 +35,6 @@ impl Settings {
 
     pub(crate) fn schedule(&self) -> Schedule {
         Schedule { highest: self.rate, batches: self.batches() }
-    }
-
-    pub(crate) fn objective(&self) -> Objective {
-        Objective { shape: self.shape, score_weight: self.score_weight }
     }
 
     pub(crate) fn feed(&self) -> FeedSettings {

@@ -6,34 +6,35 @@
 use multiversion::multiversion;
 
 use crate::{
-    gradient::{self, Objective},
+    example::Example,
+    gradient,
+    layers::Shape,
     optimizer::{self, Slice, Step},
-    position::TrainingPosition,
 };
 
 /// See [`gradient::learn`].
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(crate) fn learn(
-    objective: &Objective,
+    shape: Shape,
     values: &[f32],
-    positions: &[TrainingPosition],
+    examples: &[Example],
     part: f32,
     accumulators: &mut [f32],
     gradient: &mut [f32],
 ) -> f64 {
-    gradient::learn(objective, values, positions, part, accumulators, gradient)
+    gradient::learn(shape, values, examples, part, accumulators, gradient)
 }
 
 /// See [`gradient::outputs`].
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(crate) fn outputs(
-    hidden: usize,
+    shape: Shape,
     values: &[f32],
-    positions: &[TrainingPosition],
+    examples: &[Example],
     accumulators: &mut [f32],
     told: &mut Vec<f32>,
 ) {
-    gradient::outputs(hidden, values, positions, accumulators, told);
+    gradient::outputs(shape, values, examples, accumulators, told);
 }
 
 /// See [`optimizer::apply`].
@@ -44,86 +45,80 @@ pub(crate) fn apply(step: Step, slice: &mut Slice<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use zeitnot_engine::net::NetShape;
-    use zeitnot_rules::{Game, chess::Chess};
 
     use super::*;
-    use crate::{
-        layers::parameter_count,
-        optimizer::Moments,
-        parameters::{BOUND, Parameters},
-    };
+    use crate::optimizer::Moments;
 
     #[multiversion(targets("x86_64+avx2"))]
     fn learn_avx2(
-        objective: &Objective,
+        shape: Shape,
         values: &[f32],
-        positions: &[TrainingPosition],
+        examples: &[Example],
         part: f32,
         accumulators: &mut [f32],
         gradient: &mut [f32],
     ) -> f64 {
-        gradient::learn(objective, values, positions, part, accumulators, gradient)
+        gradient::learn(shape, values, examples, part, accumulators, gradient)
     }
     #[multiversion(targets("x86_64+avx2"))]
     fn outputs_avx2(
-        hidden: usize,
+        shape: Shape,
         values: &[f32],
-        positions: &[TrainingPosition],
+        examples: &[Example],
         accumulators: &mut [f32],
         told: &mut Vec<f32>,
     ) {
-        gradient::outputs(hidden, values, positions, accumulators, told);
+        gradient::outputs(shape, values, examples, accumulators, told);
     }
     #[multiversion(targets("x86_64+avx2"))]
     fn apply_avx2(step: Step, slice: &mut Slice<'_>) {
         optimizer::apply(step, slice);
     }
 
-    type Learn = fn(&Objective, &[f32], &[TrainingPosition], f32, &mut [f32], &mut [f32]) -> f64;
-    type Outputs = fn(usize, &[f32], &[TrainingPosition], &mut [f32], &mut Vec<f32>);
+    type Learn = fn(Shape, &[f32], &[Example], f32, &mut [f32], &mut [f32]) -> f64;
+    type Outputs = fn(Shape, &[f32], &[Example], &mut [f32], &mut Vec<f32>);
     type Loops = (Learn, Outputs, fn(Step, &mut Slice<'_>));
 
     /// The sum of squared errors, the parameters after a step, their averages, and the outputs then.
     fn computed(
         (learn, outputs, apply): Loops,
-        shape: NetShape,
-        positions: &[TrainingPosition],
+        shape: Shape,
+        examples: &[Example],
     ) -> (f64, Vec<f32>, Moments, Vec<f32>) {
-        let count = parameter_count(shape);
-        let mut values = Parameters::random(shape, 4).values;
+        let count = shape.parameters();
+        let mut values = shape.random(&mut fastrand::Rng::with_seed(4), [0.2, 0.1]);
         let (mut moments, mut gradient) = (Moments::new(count), vec![0.0; count]);
-        let objective = Objective { shape, score_weight: 0.5 };
-        let mut accumulators = vec![0.0; 2 * shape.hidden()];
-        let sum = learn(&objective, &values, positions, 0.02, &mut accumulators, &mut gradient);
+        let mut accumulators = vec![0.0; 2 * shape.hidden];
+        let sum = learn(shape, &values, examples, 0.02, &mut accumulators, &mut gradient);
         let (mean, square) = (&mut moments.mean[..], &mut moments.square[..]);
         let gradients = vec![&mut gradient[..]];
-        apply(Step::new(0.01, 3, BOUND), &mut Slice { values: &mut values, mean, square, gradients });
+        apply(Step::new(0.01, 3, 0.99), &mut Slice { values: &mut values, mean, square, gradients });
         let mut told = Vec::new();
-        outputs(shape.hidden(), &values, positions, &mut accumulators, &mut told);
+        outputs(shape, &values, examples, &mut accumulators, &mut told);
         (sum, values, moments, told)
     }
 
     #[test]
     fn all_instruction_sets_compute_the_same_bits() {
-        let mut now = Chess::start();
         let mut random = fastrand::Rng::with_seed(6);
-        let mut positions = Vec::new();
-        while let Some(mv) = random.choice(now.moves()).filter(|_| positions.len() < 50) {
-            now.play(mv);
-            positions.push(TrainingPosition::new(&now, random.i16(-500..500), random.u8(0..=2)));
-        }
         for hidden in [32, 96, 128] {
-            let shape = NetShape::new(hidden).unwrap();
+            let shape = Shape { inputs: 300, hidden };
+            let examples: Vec<_> = (0..50)
+                .map(|_| {
+                    let mut example = Example::new(random.usize(..8), random.f32());
+                    (0..random.usize(..40)).for_each(|_| example.push(random.u16(..300), random.u16(..300)));
+                    example
+                })
+                .collect();
             let best: Loops = (learn, outputs, apply);
             // The second instruction set, which is not chosen where the first one can be, and plain code.
             let others: [Loops; 2] = [
                 (learn_avx2, outputs_avx2, apply_avx2),
                 (gradient::learn, gradient::outputs, optimizer::apply),
             ];
-            let expected = computed(best, shape, &positions);
+            let expected = computed(best, shape, &examples);
             assert!(
-                others.into_iter().all(|loops| computed(loops, shape, &positions) == expected),
+                others.into_iter().all(|loops| computed(loops, shape, &examples) == expected),
                 "{hidden}"
             );
         }

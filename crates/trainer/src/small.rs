@@ -1,15 +1,16 @@
 //! The trainer of small nets: the same objective and optimiser as those of the net for chess, for any inputs.
 
 use zeitnot_engine::{
-    eval::small_net::{BUCKETS, HIDDEN},
+    eval::small_net::HIDDEN,
     net::{MAX_OUTPUT_WEIGHT, QA, QB},
 };
 
 use crate::{
-    optimizer::{Moments, Schedule, Slice, Step, apply},
-    position::sigmoid,
+    example::{Example, Examples, fitted_scale, target},
+    layers::Shape,
+    optimizer::{Moments, Schedule, Step},
     small_examples::{SmallExample, SmallExamples},
-    threads::{in_parallel, shares},
+    workers::{Workers, outputs_of},
 };
 
 /// Settings of a run.
@@ -52,20 +53,15 @@ const _: () = assert!(BOUND * QB as f32 <= MAX_OUTPUT_WEIGHT as f32);
 /// Magnitude of the first weights of the output layers.
 const OUTPUT: f32 = 0.1;
 
-type Column = [f32; HIDDEN];
-
-/// Parameters, or their gradient: the columns of the inputs, the bias, for each bucket two columns of the output, and a
-/// last column with the biases of the buckets.
-type Columns = Vec<Column>;
-
-const AFTER_INPUTS: usize = 1 + 2 * BUCKETS + 1;
-
 /// A small net that learns.
 pub struct SmallRun<'e> {
     examples: &'e SmallExamples,
     settings: SmallSettings,
-    parameters: Columns,
+    shape: Shape,
+    /// Parameters of the net.
+    values: Vec<f32>,
     moments: Moments,
+    workers: Workers,
     order: Vec<u32>,
     random: fastrand::Rng,
     /// Centipawns of an output of one.
@@ -74,30 +70,52 @@ pub struct SmallRun<'e> {
     epochs: u32,
 }
 
+/// Positions to learn from, each mirrored or not by this seed, or to measure the loss of.
+struct SmallPositions<'r> {
+    examples: &'r SmallExamples,
+    score_weight: f32,
+    scale: f32,
+    mirror: Option<u64>,
+}
+
+impl Examples for SmallPositions<'_> {
+    fn gather(&self, places: &[u32], found: &mut Vec<Example>) {
+        found.extend(places.iter().map(|&place| {
+            let SmallExample { active, bucket, result, score } = self.examples.get(place as usize);
+            let seed = self.mirror.map(|seed| seed ^ u64::from(place));
+            let is_mirrored = seed.is_some_and(|seed| fastrand::Rng::with_seed(seed).bool());
+            let input = |input: u16| {
+                if is_mirrored { self.examples.mirrored[usize::from(input)] } else { input }
+            };
+            let target = target(f32::from(score) / self.scale, result, self.score_weight);
+            let mut example = Example::new(bucket, target);
+            active.iter().for_each(|&[own, other]| example.push(input(own), input(other)));
+            example
+        }));
+    }
+}
+
 impl<'e> SmallRun<'e> {
     /// Begins a run.
     pub fn begin(examples: &'e SmallExamples, settings: SmallSettings) -> SmallRun<'e> {
         let mut random = fastrand::Rng::with_seed(settings.seed);
-        let columns = examples.inputs + AFTER_INPUTS;
-        let parameters: Columns = (0..columns)
-            .map(|column| {
-                let bound = match column {
-                    column if column < examples.inputs => 1.0 / ACTIVE.sqrt(),
-                    column if column == examples.inputs || column == columns - 1 => 0.0,
-                    _ => OUTPUT,
-                };
-                std::array::from_fn(|_| (2.0 * random.f32() - 1.0) * bound)
-            })
-            .collect();
+        let shape = Shape { inputs: examples.inputs, hidden: HIDDEN };
+        let values = shape.random(&mut random, [1.0 / ACTIVE.sqrt(), OUTPUT]);
         let learned = examples.len() - examples.len() / HELD_OUT;
+        let label = |at: usize| {
+            let SmallExample { score, result, .. } = examples.get(at);
+            Some((score, result))
+        };
         SmallRun {
             examples,
             settings,
-            moments: Moments::new(parameters.len() * HIDDEN),
-            parameters,
+            shape,
+            moments: Moments::new(values.len()),
+            values,
+            workers: Workers::new(shape, settings.threads),
             order: (0..learned as u32).collect(),
             random,
-            scale: settings.scale.unwrap_or_else(|| fitted_scale(examples)),
+            scale: settings.scale.unwrap_or_else(|| fitted_scale(examples.len(), label) as f32),
             batches: 0,
             epochs: 0,
         }
@@ -121,155 +139,49 @@ impl<'e> SmallRun<'e> {
         let schedule = Schedule { highest: self.settings.rate, batches: all };
         let mut sum = 0.0;
         for batch in batches {
-            sum += self.learn(batch, schedule);
+            let mirror = Some(self.random.u64(..));
+            let examples = self.positions(mirror);
+            let step = Step::new(schedule.rate(self.batches), self.batches, BOUND);
+            sum += self.workers.step(&mut self.values, &mut self.moments, &examples, batch, step);
+            self.batches += 1;
         }
         let loss = sum / order.len().max(1) as f64;
         self.order = order;
         Some(SmallReport { epoch: self.epochs, loss, held_out: self.held_out() })
     }
 
-    fn learn(&mut self, batch: &[u32], schedule: Schedule) -> f64 {
-        let (seed, part) = (self.random.u64(..), 1.0 / batch.len() as f32);
-        let this = &*self;
-        let parts = in_parallel(shares(batch, self.settings.threads).map(|share| {
-            move || {
-                let mut gradient = vec![[0.0; HIDDEN]; this.parameters.len()];
-                let mut random = fastrand::Rng::with_seed(seed ^ u64::from(share[0]));
-                let mut sum = 0.0;
-                for &index in share {
-                    let example = this.examples.get(index as usize);
-                    let mirror = random.bool().then_some(&this.examples.mirrored[..]);
-                    sum += this.example(&example, mirror, Some((&mut gradient, part)));
-                }
-                (gradient, sum)
-            }
-        }));
-        let (mut gradients, sums): (Vec<_>, Vec<f64>) = parts.into_iter().unzip();
-        let gradients = gradients.iter_mut().map(|gradient| gradient.as_flattened_mut()).collect();
-        let Moments { mean, square } = &mut self.moments;
-        let values = self.parameters.as_flattened_mut();
-        apply(
-            Step::new(schedule.rate(self.batches), self.batches, BOUND),
-            &mut Slice { values, mean, square, gradients },
-        );
-        self.batches += 1;
-        sums.iter().sum()
+    fn positions(&self, mirror: Option<u64>) -> SmallPositions<'e> {
+        let (examples, score_weight) = (self.examples, self.settings.score_weight);
+        SmallPositions { examples, score_weight, scale: self.scale, mirror }
     }
 
     fn held_out(&self) -> f64 {
-        let apart: Vec<u32> = (self.order.len() as u32..self.examples.len() as u32).collect();
-        let sums = in_parallel(shares(&apart, self.settings.threads).map(|share| {
-            move || {
-                share.iter().map(|&at| self.example(&self.examples.get(at as usize), None, None)).sum::<f64>()
-            }
-        }));
-        sums.iter().sum::<f64>() / apart.len().max(1) as f64
-    }
-
-    /// The squared error of a position; adds its gradient, times a part.
-    fn example(
-        &self,
-        example: &SmallExample<'_>,
-        mirror: Option<&[u16]>,
-        gradient: Option<(&mut Columns, f32)>,
-    ) -> f64 {
-        let inputs = self.examples.inputs;
-        let index = |input: u16| usize::from(mirror.map_or(input, |mirrored| mirrored[usize::from(input)]));
-        let mut layers = [self.parameters[inputs]; 2];
-        for active in example.active {
-            for view in 0..2 {
-                add(&mut layers[view], &self.parameters[index(active[view])], 1.0);
-            }
-        }
-        let output = inputs + 1 + 2 * example.bucket;
-        let last = self.parameters.len() - 1;
-        let sum: f32 = (0..2).map(|view| squares(&layers[view], &self.parameters[output + view])).sum();
-        let logit = sum + self.parameters[last][example.bucket];
-        let points = sigmoid(logit);
-        let by_score = sigmoid(f32::from(example.score) / self.scale);
-        let weight = self.settings.score_weight;
-        let target = weight * by_score + (1.0 - weight) * f32::from(example.result) / 2.0;
-        let error = points - target;
-        if let Some((gradient, part)) = gradient {
-            let slope = 2.0 * error * points * (1.0 - points) * part;
-            gradient[last][example.bucket] += slope;
-            for view in 0..2 {
-                let mut inner = [0.0; HIDDEN];
-                let weights = &self.parameters[output + view];
-                let weight_slopes = &mut gradient[output + view];
-                for at in 0..HIDDEN {
-                    let value = layers[view][at].clamp(0.0, 1.0);
-                    weight_slopes[at] += slope * value * value;
-                    inner[at] = if layers[view][at] < 1.0 { 2.0 * slope * weights[at] * value } else { 0.0 };
-                }
-                add(&mut gradient[inputs], &inner, 1.0);
-                for active in example.active {
-                    add(&mut gradient[index(active[view])], &inner, 1.0);
-                }
-            }
-        }
-        f64::from(error * error)
+        let places: Vec<u32> = (self.order.len() as u32..self.examples.len() as u32).collect();
+        let (_, error) =
+            outputs_of(self.shape, &self.values, &self.positions(None), &places, self.settings.threads);
+        error / places.len().max(1) as f64
     }
 
     /// The net as the engine reads it.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let inputs = self.examples.inputs;
+        let layers = self.shape.split(&self.values);
         let mut bytes = Vec::new();
-        for (index, column) in self.parameters[..self.parameters.len() - 1].iter().enumerate() {
-            let (unit, most) =
-                if index <= inputs { (QA, i16::MAX) } else { (i32::from(QB), MAX_OUTPUT_WEIGHT) };
-            for weight in column {
+        for (weights, unit, most) in [
+            (layers.columns, QA, i16::MAX),
+            (layers.bias, QA, i16::MAX),
+            (layers.output, QB.into(), MAX_OUTPUT_WEIGHT),
+        ] {
+            for weight in weights {
                 let rounded = (weight * unit as f32).round().clamp(-f32::from(most), f32::from(most)) as i16;
                 bytes.extend(rounded.to_le_bytes());
             }
         }
-        for bias in &self.parameters[self.parameters.len() - 1][..BUCKETS] {
+        for bias in layers.output_bias {
             bytes.extend(((bias * (QA * i32::from(QB)) as f32).round() as i32).to_le_bytes());
         }
         bytes.extend((self.scale.round() as i32).to_le_bytes());
         bytes
     }
-}
-
-#[inline(always)]
-fn add(sum: &mut Column, column: &Column, times: f32) {
-    for (value, weight) in sum.iter_mut().zip(column) {
-        *value += weight * times;
-    }
-}
-
-#[inline(always)]
-fn squares(layer: &Column, weights: &Column) -> f32 {
-    const LANES: usize = 8;
-    let mut lanes = [0.0; LANES];
-    for at in 0..HIDDEN {
-        let value = layer[at].clamp(0.0, 1.0);
-        lanes[at % LANES] += value * value * weights[at];
-    }
-    lanes.iter().sum()
-}
-
-/// Finds the scale with which the scores foretell the results best.
-fn fitted_scale(examples: &SmallExamples) -> f32 {
-    const RANGE: (f64, f64) = (50.0, 2_000.0);
-    const SAMPLE: usize = 100_000;
-    const STEPS: u32 = 30;
-    let step = examples.len().div_ceil(SAMPLE).max(1);
-    let sample: Vec<_> = (0..examples.len())
-        .step_by(step)
-        .map(|index| examples.get(index))
-        .map(|example| (f64::from(example.score), f64::from(example.result) / 2.0))
-        .collect();
-    let loss = |scale: f64| -> f64 {
-        sample.iter().map(|(score, result)| (1.0 / (1.0 + (-score / scale).exp()) - result).powi(2)).sum()
-    };
-    // Ternary search: the loss is unimodal.
-    let (mut low, mut high) = RANGE;
-    for _ in 0..STEPS {
-        let (left, right) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-        if loss(left) < loss(right) { high = right } else { low = left }
-    }
-    ((low + high) / 2.0) as f32
 }
 
 #[cfg(test)]
@@ -323,35 +235,5 @@ mod tests {
         assert_eq!(run().1, bytes, "the same seed gives the same net");
         assert_eq!(bytes.len(), SmallNet::<[Weights; MiniChess::INPUTS]>::BYTES);
         SmallNet::<[Weights; MiniChess::INPUTS]>::read(&bytes);
-    }
-
-    #[test]
-    fn the_gradient_is_the_slope_of_the_loss() {
-        let examples = examples(2);
-        let mut run = SmallRun::begin(&examples, settings());
-        let (index, step) = (examples.len() / 2, 1e-2);
-        let example = examples.get(index);
-        let mut gradient = vec![[0.0; HIDDEN]; run.parameters.len()];
-        run.example(&example, None, Some((&mut gradient, 1.0)));
-        let output = examples.inputs + 1 + 2 * example.bucket;
-        let mut checked = 0;
-        for column in [usize::from(example.active[0][0]), examples.inputs, output, output + 1] {
-            for (at, expected) in gradient[column].iter().enumerate() {
-                let mut moved = |by: f32| {
-                    run.parameters[column][at] += by;
-                    run.example(&example, None, None)
-                };
-                let (after, now, before) = (moved(step), moved(-step), moved(-step));
-                moved(step);
-                let slopes = [after - now, now - before].map(|change| change as f32 / step);
-                // At a bend of the activation there is no slope.
-                if (slopes[0] - slopes[1]).abs() < 4e-3 {
-                    let slope = (slopes[0] + slopes[1]) / 2.0;
-                    assert!((slope - expected).abs() < 2e-3, "{column} {at}: {slope} {expected}");
-                    checked += 1;
-                }
-            }
-        }
-        assert!(checked > 2 * HIDDEN, "{checked}");
     }
 }

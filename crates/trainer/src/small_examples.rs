@@ -10,9 +10,9 @@ use crate::games::{BadGame, OtherPly, SelfPlayed, for_each_ply};
 pub struct SmallExamples {
     game: GameKind,
     /// Number of inputs of a view.
-    pub inputs: usize,
+    pub(crate) inputs: usize,
     /// For each input the one of the mirrored board.
-    pub mirrored: Vec<u16>,
+    pub(crate) mirrored: Vec<u16>,
     /// Active inputs of all positions, in the view of the side to move and in the other.
     active: Vec<[u16; 2]>,
     rows: Vec<Row>,
@@ -29,15 +29,15 @@ struct Row {
 
 /// A position as the side to move sees it.
 #[derive(Copy, Clone, Debug)]
-pub struct SmallExample<'e> {
+pub(crate) struct SmallExample<'e> {
     /// Active inputs, in the view of the side to move and in the other.
-    pub active: &'e [[u16; 2]],
+    pub(crate) active: &'e [[u16; 2]],
     /// Output layer.
-    pub bucket: usize,
+    pub(crate) bucket: usize,
     /// Half points at the end of the game.
-    pub result: u8,
+    pub(crate) result: u8,
     /// Score of the search, in centipawns.
-    pub score: i16,
+    pub(crate) score: i16,
 }
 
 /// Methods that have the start of each game with a small net: all but chess.
@@ -110,7 +110,7 @@ impl SmallExamples {
     }
 
     /// The position of this index.
-    pub fn get(&self, index: usize) -> SmallExample<'_> {
+    pub(crate) fn get(&self, index: usize) -> SmallExample<'_> {
         let Row { start, bucket, result, score } = self.rows[index];
         let end = self.rows.get(index + 1).map_or(self.active.len(), |next| next.start as usize);
         let active = &self.active[start as usize..end];

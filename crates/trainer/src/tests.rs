@@ -10,11 +10,11 @@ use zeitnot_rules::{Game, chess::Chess};
 
 use crate::{
     Checkpoint, Corpus, Report, Rounding, Run, Settings, TrainError, TrainingPosition,
+    example::{Example, Examples},
     games::{GameWriter, PlayedGame},
-    gradient::Objective,
-    layers::{parameter_count, split},
+    layers::Shape,
     parameters::Parameters,
-    position::Features,
+    position::Positions,
     simd,
 };
 
@@ -91,8 +91,7 @@ fn finish(run: &mut Run<'_>) -> Vec<Report> {
 #[test]
 fn features_are_those_of_the_engine() {
     for (position, packed) in positions(60) {
-        let mut features = Features::NONE;
-        packed.features(&mut features);
+        let example = packed.example(0.5);
         let expected = |view: Color| {
             let king = position.board().king_of(view).unwrap();
             let indices =
@@ -106,8 +105,8 @@ fn features_are_those_of_the_engine() {
             indices.sort_unstable();
             indices
         };
-        assert_eq!(sorted(features.own()), expected(position.turn()), "{}", position.print());
-        assert_eq!(sorted(features.other()), expected(!position.turn()), "{}", position.print());
+        assert_eq!(sorted(example.own()), expected(position.turn()), "{}", position.print());
+        assert_eq!(sorted(example.other()), expected(!position.turn()), "{}", position.print());
         let board = packed.board().unwrap();
         let mut turned = position.board().clone();
         if position.turn().is_black() {
@@ -120,26 +119,24 @@ fn features_are_those_of_the_engine() {
 }
 
 /// The mean squared error in double precision, written down anew.
-fn loss(values: &[f64], hidden: usize, positions: &[TrainingPosition], score_weight: f32) -> f64 {
+fn loss(values: &[f64], hidden: usize, examples: &[Example]) -> f64 {
     let bias = FEATURES * hidden;
     let output = bias + hidden;
     let mut sum = 0.0;
-    for position in positions {
-        let mut features = Features::NONE;
-        position.features(&mut features);
-        let row = output + features.bucket() * 2 * hidden;
-        let mut total = values[output + BUCKETS * 2 * hidden + features.bucket()];
-        for (view, active) in [features.own(), features.other()].into_iter().enumerate() {
+    for example in examples {
+        let row = output + example.bucket * 2 * hidden;
+        let mut total = values[output + BUCKETS * 2 * hidden + example.bucket];
+        for (view, active) in [example.own(), example.other()].into_iter().enumerate() {
             for at in 0..hidden {
                 let inputs = active.iter().map(|&feature| values[usize::from(feature) * hidden + at]);
                 let value = (values[bias + at] + inputs.sum::<f64>()).clamp(0.0, 1.0);
                 total += values[row + view * hidden + at] * value * value;
             }
         }
-        let error = 1.0 / (1.0 + (-total).exp()) - f64::from(position.target(score_weight));
+        let error = 1.0 / (1.0 + (-total).exp()) - f64::from(example.target);
         sum += error * error;
     }
-    sum / positions.len() as f64
+    sum / examples.len() as f64
 }
 
 #[test]
@@ -147,15 +144,16 @@ fn the_gradient_is_that_of_finite_differences() {
     let shape = NetShape::new(32).unwrap();
     let parameters = Parameters::random(shape, 2);
     let positions: Vec<_> = positions(40).into_iter().map(|(_, packed)| packed).collect();
-    let objective = Objective { shape, score_weight: 0.6 };
-    let mut gradient = vec![0.0; parameter_count(shape)];
-    let part = 1.0 / positions.len() as f32;
-    let sum = simd::learn(&objective, &parameters.values, &positions, part, &mut [0.0; 64], &mut gradient);
+    let mut examples = Vec::new();
+    Positions(&positions, 0.6).gather(&(0..40).collect::<Vec<_>>(), &mut examples);
+    let shape = Shape::from(shape);
+    let mut gradient = vec![0.0; shape.parameters()];
+    let sum = simd::learn(shape, &parameters.values, &examples, 1.0 / 40.0, &mut [0.0; 64], &mut gradient);
     let exact: Vec<f64> = parameters.values.iter().map(|&value| f64::from(value)).collect();
-    let expected = loss(&exact, 32, &positions, 0.6);
+    let expected = loss(&exact, 32, &examples);
     assert!((sum / 40.0 - expected).abs() < 1e-6, "{sum} {expected}");
 
-    let layers = split(32, &gradient);
+    let layers = shape.split(&gradient);
     let parts = [layers.columns, layers.bias, layers.output, layers.output_bias];
     let (mut start, mut random) = (0, fastrand::Rng::with_seed(1));
     for part in parts {
@@ -166,7 +164,7 @@ fn the_gradient_is_that_of_finite_differences() {
             let around = |change: f64| {
                 let mut values = exact.clone();
                 values[at] += change;
-                loss(&values, 32, &positions, 0.6)
+                loss(&values, 32, &examples)
             };
             let slope = (around(1e-5) - around(-1e-5)) / 2e-5;
             let error = (slope - f64::from(gradient[at])).abs();

@@ -10,6 +10,7 @@ use zeitnot_engine::eval::chess::{
 use zeitnot_rules::chess::NotAPosition;
 
 use crate::{
+    example::fitted_scale,
     games::Record,
     threads::{in_parallel, shares},
 };
@@ -208,27 +209,8 @@ impl Dataset {
 
 /// Fits the steepness of the sigmoid to the scores and results of these records.
 pub fn steepness(records: &[Record]) -> f64 {
-    const RANGE: (f64, f64) = (0.000_5, 0.05);
-    const SAMPLE: usize = 200_000;
-    const STEPS: u32 = 40;
-    let every = (records.len() / SAMPLE).max(1);
-    let raw_eval: Vec<_> = records
-        .iter()
-        .step_by(every)
-        .filter_map(|record| record.unpack().ok())
-        .map(|(_, label)| (f64::from(label.score), f64::from(label.result) / 2.0))
-        .collect();
-    let loss = |steepness: f64| -> f64 {
-        let goal = Objective { steepness, score_weight: 0.0 };
-        raw_eval.iter().map(|&(score, result)| (goal.points(score) - result).powi(2)).sum()
-    };
-    // Ternary search: the loss is unimodal.
-    let (mut low, mut high) = RANGE;
-    for _ in 0..STEPS {
-        let (left, right) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-        if loss(left) < loss(right) { high = right } else { low = left }
-    }
-    (low + high) / 2.0
+    let label = |at: usize| records[at].unpack().ok().map(|(_, label)| (label.score, label.result));
+    1.0 / fitted_scale(records.len(), label)
 }
 
 /// Initial weights: piece values only.
