@@ -1,6 +1,6 @@
 //! Games of a match as PGN, and what the score needs of them, from there too.
 
-use zeitnot_referee::{Cause, GameRecord, Opinion, Ply};
+use zeitnot_referee::{Cause, GameRecord, Opinion, PlayedMove};
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 use zeitnot_wire::{pgn, uci::UciScore};
 
@@ -99,8 +99,9 @@ pub fn pgn(played: &Played, entries: &[Entry], variant: GameKind, id: &str) -> S
     let plies = plies.iter().enumerate().map(|(at, ply)| {
         let side = Color::BOTH[(at + usize::from(black_first)) % 2];
         let has_clock = matches!(seats[side].effort, Effort::Clock(_));
-        let Ply { san, left, opinion, .. } = ply.clone();
-        pgn::Ply { text: san, left: left.filter(|_| has_clock), eval: opinion.map(|it| eval(it, side)) }
+        let PlayedMove { san, left, opinion, .. } = &**ply;
+        let (left, eval) = (left.filter(|_| has_clock), opinion.map(|it| eval(it, side)));
+        pgn::Ply { text: san.clone(), left, eval }
     });
     let plies = plies.collect();
     pgn::Pgn { tags, fen: fen.clone(), plies, result: ending.result_text() }.print()
