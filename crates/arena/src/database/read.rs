@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures_util::TryStreamExt;
 use sqlx::{AnyConnection, Connection, Row, any::AnyRow, query};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use zeitnot_pairing::{
@@ -345,9 +346,13 @@ pub(super) async fn history(
                 ended, result, reason, termination, place, note, corrected, '' AS moves, '' AS positions
          FROM game WHERE tournament_id = $1 ORDER BY place IS NULL, place, began, id",
     );
-    let games = games.bind(id).fetch_all(connection).await?;
     let events: Vec<_> = events.iter().map(event).collect::<Result<_, _>>()?;
-    let games: Vec<_> = games.iter().map(game_state).collect::<Result<_, _>>()?;
+    // Tens of thousands of rows take more memory than what they hold.
+    let (mut rows, mut games) = (games.bind(id).fetch(connection), Vec::new());
+    while let Some(row) = rows.try_next().await? {
+        games.push(game_state(&row)?);
+    }
+    drop(rows);
     check(tournament.format.pairing, &events, &games)?;
     Ok(History { tournament, events, games })
 }
