@@ -191,6 +191,12 @@ async fn results_are_downloaded() {
     assert!(kind.starts_with("text/plain") && trf.starts_with("012 class\n"), "{kind} {trf}");
     let results = browser.json("/api/tournaments/class/results.json").await.1;
     assert_eq!(results["pairings"][0]["result"], "0-1", "{results}");
+    for file in ["results.pgn", "results.json"] {
+        let path = format!("/api/tournaments/class/{file}");
+        let answer = browser.ask("GET", &path, &[("accept-encoding", "gzip")], Vec::new()).await;
+        assert_eq!(answer.headers()["content-encoding"], "gzip");
+        assert!(answer.bytes().await.is_ok_and(|bytes| bytes.len() > 100), "{file} breaks off");
+    }
     assert_eq!(browser.json("/api/tournaments/nothing/results.csv").await.0, 404);
     assert_eq!(browser.json("/api/status").await.1["results"], true);
     arena.stop().await;

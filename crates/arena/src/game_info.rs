@@ -8,10 +8,7 @@ use zeitnot_rules::{ByColor, GameKind, TimeControl};
 
 use crate::{
     database::{GameHeader, TournamentId},
-    live::{
-        person,
-        view::{Numbering, Person, Source},
-    },
+    live::view::{Numbering, Person, Source},
     tag::GameTag,
 };
 
@@ -53,7 +50,7 @@ impl GameInfo {
             source,
             kind: board.kind(),
             tournament: None,
-            players: ByColor(names.0.map(person)),
+            players: ByColor(names.0.map(Person::named)),
             time_control: None,
             start_fen: board.start(),
             is_own_start: board.is_own_start(),
@@ -80,7 +77,7 @@ impl GameInfo {
                 opening: header.opening.unwrap_or_default(),
                 repeats: header.repeats.clone(),
             }),
-            players: ByColor(header.names.0.each_ref().map(person)),
+            players: ByColor(header.names.0.each_ref().map(Person::named)),
             time_control: header.time_control.as_deref().and_then(|text| text.parse().ok()),
             start_fen,
             is_own_start: header.start.is_some(),

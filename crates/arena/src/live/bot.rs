@@ -153,14 +153,14 @@ fn set_clocks(referee: &mut Referee<DynGame>, game: &BotGame, now: Instant) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::{Event, person};
+    use crate::live::Event;
 
     fn game(moves: &str, end: Option<GameResult>) -> BotGame {
         BotGame {
             id: "lichess.org/abcdefgh".into(),
             kind: GameKind::Chess,
             start: None,
-            players: ByColor(["zeitnot", "bob"].map(person)),
+            players: ByColor(["zeitnot", "bob"].map(Person::named)),
             time_control: "180+2".parse().ok(),
             moves: moves.split_whitespace().filter_map(MoveText::new).collect(),
             left: Some(ByColor([Duration::from_secs(170), Duration::from_secs(180)])),

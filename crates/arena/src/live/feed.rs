@@ -11,7 +11,7 @@ use zeitnot_rules::{ByColor, Color, GameResult};
 
 use super::{
     tournament::TournamentReport,
-    view::{BotView, Person, RefusalRow, Thought},
+    view::{BotView, RefusalRow, Thought},
 };
 use crate::game_info::GameInfo;
 
@@ -110,11 +110,6 @@ impl ClocksAt {
         let left = ByColor([left(Color::White)?, left(Color::Black)?]);
         Some(ClocksAt { left, running: referee.clock.running(), at: now })
     }
-}
-
-/// A player of whom only the name is known.
-pub(crate) fn person(name: impl ToString) -> Person {
-    Person { name: name.to_string(), rating: None, bot: None }
 }
 
 /// Sender of events. Where there is no web server it does nothing.

@@ -24,7 +24,7 @@ mod tests;
 
 pub use bot::{BotFeed, BotGame};
 pub use feed::Thoughts;
-pub(crate) use feed::{Event, Feed, LiveGame, person};
+pub(crate) use feed::{Event, Feed, LiveGame};
 pub(crate) use hub::{Hub, MAX_LISTED, print};
 pub(crate) use subscribers::SubscriberId;
 pub(crate) use tournament::TournamentReport;

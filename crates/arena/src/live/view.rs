@@ -64,6 +64,13 @@ pub struct Person {
     pub bot: Option<bool>,
 }
 
+impl Person {
+    /// Returns a player of whom only the name is known.
+    pub(crate) fn named(name: impl ToString) -> Person {
+        Person { name: name.to_string(), rating: None, bot: None }
+    }
+}
+
 /// Clocks at the moment of sending.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Clocks {

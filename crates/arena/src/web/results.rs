@@ -12,7 +12,7 @@ use axum::{
     body::{Body, Bytes},
     http::StatusCode,
 };
-use futures_util::stream::unfold;
+use futures_util::{StreamExt, stream::unfold};
 use tokio::{sync::Semaphore, task::spawn_blocking, time::Instant};
 use zeitnot_wire::printable;
 
@@ -88,7 +88,8 @@ impl ResultFiles {
     /// Returns a file. One with games comes page by page, for as long as that takes.
     pub(super) async fn answer(&self, tournament: &str, kind: FileKind) -> Result<Body, ApiError> {
         let pages = async || {
-            let pages = GamePages::open(&self.database, tournament, None).await;
+            let (name, edition) = edition(tournament);
+            let pages = GamePages::open(&self.database, name, edition).await;
             pages.map_err(|error| refusal(&error, tournament))
         };
         match kind {
@@ -139,7 +140,7 @@ trait Pages: Send + 'static {
 
 /// Sends a file as fast as its reader takes it.
 fn stream(pages: impl Pages) -> Body {
-    Body::from_stream(unfold(Some(pages), |pages| async {
+    let parts = unfold(Some(pages), |pages| async {
         let mut pages = pages?;
         match pages.next().await {
             Ok(part) => part.map(|part| (Ok(part), Some(pages))),
@@ -149,7 +150,9 @@ fn stream(pages: impl Pages) -> Body {
                 Some((Err(error), None))
             }
         }
-    }))
+    });
+    // Compression asks again at the end.
+    Body::from_stream(parts.fuse())
 }
 
 struct PgnStream(GamePages);
