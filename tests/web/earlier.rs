@@ -144,6 +144,17 @@ fn without_connections(mut view: Value) -> Value {
     view
 }
 
+/// Files with the results of a tournament.
+async fn results(browser: &Browser, tournament: &str) -> [String; 3] {
+    let mut files = ["csv", "pgn", "json"].map(str::to_owned);
+    for file in &mut files {
+        let answer = browser.get(&format!("{tournament}/results.{file}")).await;
+        assert_eq!(answer.status(), 200, "{tournament}: {file}");
+        *file = answer.text().await.unwrap();
+    }
+    files
+}
+
 async fn tournaments_of_an_earlier_run_are_shown(storage: Storage) {
     let settings = "players = 2\ngames_per_pair = 1\n";
     let (arena, browser) = with_page_in(storage, settings).await;
@@ -160,8 +171,7 @@ async fn tournaments_of_an_earlier_run_are_shown(storage: Storage) {
     for name in ["class", "cup"] {
         let path = format!("/api/tournaments/{name}");
         until("the end", async || complete(&path).await.is_some()).await;
-        let csv = browser.get(&format!("{path}/results.csv")).await.text().await.unwrap();
-        before.push((complete(&path).await.unwrap(), csv));
+        before.push((complete(&path).await.unwrap(), results(&browser, &path).await));
     }
     let games = browser.json("/api/games").await.1["games"].clone();
     let (_, folder) = arena.stop().await;
@@ -175,7 +185,7 @@ async fn tournaments_of_an_earlier_run_are_shown(storage: Storage) {
     let expected =
         [("class", 2), ("cup", 1), ("class", 1)].map(|(name, edition)| (json!(name), json!(edition)));
     assert_eq!(editions.collect::<Vec<_>>(), expected.each_ref().map(|(name, edition)| (name, edition)));
-    for ((name, at), (before, csv)) in [("class%201", 2), ("cup", 1)].into_iter().zip(before) {
+    for ((name, at), (before, files)) in [("class%201", 2), ("cup", 1)].into_iter().zip(before) {
         let path = format!("/api/tournaments/{name}");
         let (status, after) = browser.json(&path).await;
         assert_eq!(status, 200, "{after}");
@@ -186,7 +196,7 @@ async fn tournaments_of_an_earlier_run_are_shown(storage: Storage) {
             listed.as_object_mut().unwrap().remove(field);
         }
         assert_eq!(without_connections(list["tournaments"][at].clone()), listed);
-        assert_eq!(browser.get(&format!("{path}/results.csv")).await.text().await.unwrap(), csv);
+        assert_eq!(results(&browser, &path).await, files);
     }
     let mut spectator = browser.live().await;
     spectator.send(r#"{"watch":{"tournament":"cup"}}"#).await;
