@@ -10,12 +10,10 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::info;
-use zeitnot_arena::{
-    BotPage,
-    live::{BotFeed, BotGame, view::Person},
-};
+use zeitnot_arena::BotPage;
 use zeitnot_bot::{Answer, GameStatus};
 use zeitnot_clients::Shutdown;
+use zeitnot_host::live::{BotFeed, BotGame, view::Person};
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_seat::{News, OrderQueue};
 

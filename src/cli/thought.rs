@@ -1,10 +1,10 @@
 //! Thoughts of our bots on the page of the arena they play in.
 
-use zeitnot_arena::live::{
+use zeitnot_bot::{GameStatus, ThoughtStatus};
+use zeitnot_host::live::{
     Thoughts,
     view::{Score, Thought},
 };
-use zeitnot_bot::{GameStatus, ThoughtStatus};
 use zeitnot_rules::{Color, MoveText};
 
 /// Shows what a bot thinks in one of its games.

@@ -20,6 +20,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         "referee",
         &["tokio::net", "tokio::spawn", "tokio::sync", "sleep", "std::net", "std::fs", "std::thread"],
     ),
+    ("host", &["tokio::net", "std::net::Tcp", "std::net::Udp"]),
     ("engine", &["tokio", "std::net"]),
     ("external", &["tokio", "std::net"]),
     ("trainer", &["tokio", "std::net"]),

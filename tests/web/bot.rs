@@ -5,12 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-use zeitnot_arena::{
-    BotControl, BotPage, WebConfig,
-    live::{
-        BotGame,
-        view::{BotError, BotServer, BotServerState, BotView},
-    },
+use zeitnot_arena::{BotControl, BotPage, WebConfig};
+use zeitnot_host::live::{
+    BotGame,
+    view::{BotError, BotServer, BotServerState, BotView},
 };
 use zeitnot_rules::{ByColor, GameKind, MoveText};
 use zeitnot_seat::Orders;
@@ -21,8 +19,8 @@ use crate::support::{
     web::{Browser, TOKEN, with_page},
 };
 
-fn person(name: &str) -> zeitnot_arena::live::view::Person {
-    zeitnot_arena::live::view::Person { name: name.into(), rating: None, bot: None }
+fn person(name: &str) -> zeitnot_host::live::view::Person {
+    zeitnot_host::live::view::Person { name: name.into(), rating: None, bot: None }
 }
 
 fn game(moves: &str) -> BotGame {
@@ -67,7 +65,7 @@ async fn a_bot_shows_its_games_and_stops_by_the_token_alone() {
     let page = BotPage::bind(config, control).unwrap();
     let browser = Browser::new(page.address());
     let (hold, held) = oneshot::channel::<()>();
-    let collect = move |mut feed: zeitnot_arena::live::BotFeed| async move {
+    let collect = move |mut feed: zeitnot_host::live::BotFeed| async move {
         feed.update(game("e2e4"));
         assert!(feed.show(bot()));
         let _ = held.await;

@@ -7,16 +7,19 @@ use tokio::{
     task::JoinSet,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use zeitnot_engine::priority;
+use zeitnot_host::{
+    database::{Database, WriterThread},
+    hosted_game::Host,
+    live::{Feed, Thoughts},
+};
 
 use crate::{
     config::Config,
     contest::{ContestFront, Listener, Transport},
-    database::{Database, WriterThread},
     error::ArenaError,
-    hosted_game::Host,
     hosts::Hosts,
     imcs, lichess,
-    live::{Feed, Thoughts},
     news::{self, News, NewsSender},
     places::PlaceLimits,
     tournament::{Accounts, Environment, TournamentManager, TournamentSummary},
@@ -83,9 +86,9 @@ impl Arena {
         };
         let thoughts = live.thoughts();
         let (database, writer) = match config.database() {
-            Some(location) => {
-                Database::open(location).await.map(|(database, writer)| (Some(database), Some(writer)))?
-            }
+            Some(location) => Database::open(location, priority::usual)
+                .await
+                .map(|(database, writer)| (Some(database), Some(writer)))?,
             None => (None, None),
         };
         let web = match (web, &database) {

@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 
 use tokio_util::sync::CancellationToken;
+use zeitnot_host::live::{BotFeed, Feed};
 
 use crate::{
     error::ArenaError,
-    live::{BotFeed, Feed},
     web::{BotControl, Config, Web},
 };
 

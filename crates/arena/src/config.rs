@@ -3,11 +3,12 @@
 use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf};
 
 use serde::Deserialize;
+use zeitnot_host::database::DatabaseLocation;
 use zeitnot_rules::chess::Chess;
 
 use crate::{
-    database::DatabaseLocation, error::ArenaError, imcs, lichess, openings, places::PlaceLimits,
-    tournament::TournamentConfig, tuc::TucConfig, web,
+    error::ArenaError, imcs, lichess, openings, places::PlaceLimits, tournament::TournamentConfig,
+    tuc::TucConfig, web,
 };
 
 /// The database's name in the folder of games.

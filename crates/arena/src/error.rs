@@ -2,7 +2,9 @@
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
-use crate::{database::UnusableDatabase, keys::KeysError};
+use zeitnot_host::{database::UnusableDatabase, store::UnusableFolder};
+
+use crate::keys::KeysError;
 
 /// Reason why an arena cannot start.
 #[allow(missing_docs)]
@@ -12,8 +14,8 @@ pub enum ArenaError {
     Config(String),
     #[error("cannot listen on {address}: {source}; {}", listen_hint(source.kind()))]
     Listen { address: SocketAddr, source: io::Error },
-    #[error("cannot write games to {}: {source}; set games = \"…\" to a folder that can be written", folder.display())]
-    Games { folder: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Games(#[from] UnusableFolder),
     #[error("cannot read the openings {}: {source}", path.display())]
     Openings { path: PathBuf, source: io::Error },
     #[error("cannot read the users of IMCS, {}: {why}; mend it, or set users = \"…\" in [arena.imcs] to another file", path.display())]
@@ -30,7 +32,7 @@ impl ArenaError {
     /// Returns whether the configuration must change, rather than the machine.
     pub fn is_configuration(&self) -> bool {
         match self {
-            ArenaError::Listen { .. } | ArenaError::Games { .. } => false,
+            ArenaError::Listen { .. } | ArenaError::Games(_) => false,
             ArenaError::Database(database) => !database.why.is_outage(),
             _ => true,
         }

@@ -5,9 +5,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use zeitnot_host::origin::Origin;
 use zeitnot_net::{Rate, Ration};
-
-use crate::places::Origin;
 
 /// Addresses whose rations are kept.
 const MAX_COUNTED: usize = 4096;

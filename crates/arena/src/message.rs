@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
+use zeitnot_host::tag::GameTag;
 use zeitnot_pairing::Name;
 use zeitnot_referee::Cause;
 use zeitnot_rules::{ByColor, Color, GameResult, MoveText, TimeControl};
-
-use crate::tag::GameTag;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Notice {

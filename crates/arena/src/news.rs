@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use tokio::sync::broadcast;
 
+use zeitnot_host::tag::GameTag;
 use zeitnot_pairing::{Name, standings::Standings};
 use zeitnot_rules::{ByColor, GameResult};
-
-use crate::tag::GameTag;
 
 /// News that may wait for a subscriber; a slower one misses the oldest.
 const QUEUE: usize = 256;

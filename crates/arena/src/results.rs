@@ -3,17 +3,19 @@
 use std::fmt::{self, Display};
 
 use tokio::task::{JoinError, spawn_blocking};
+use zeitnot_host::{
+    database::{
+        DatabaseError, DatabaseLocation, GameCursor, GameState, History, Reader, Source, StoredTournament,
+        TournamentId, moment,
+    },
+    pgn,
+};
 use zeitnot_pairing::{
     format::TieBreak,
     standings::{Row, Standings, Tally},
 };
 
 use crate::{
-    database::{
-        DatabaseError, DatabaseLocation, GameCursor, GameState, History, Reader, Source, StoredTournament,
-        TournamentId, moment,
-    },
-    pgn,
     results_file::{ResultsFile, ResultsGame, ResultsPlayer},
     tournament::restore,
 };

@@ -2,19 +2,18 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use zeitnot_host::{
+    database::{GameState, moment},
+    live::view::TieBreakValue,
+    note::Note,
+    schema,
+};
 use zeitnot_pairing::{
     Name,
     format::TieBreak,
     standings::{Row, Tally},
 };
 use zeitnot_rules::{ByColor, GameResult};
-
-use crate::{
-    database::{GameState, moment},
-    live::view::TieBreakValue,
-    note::Note,
-    schema,
-};
 
 /// Results of one edition of a tournament.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use zeitnot_arena as arena;
-use zeitnot_arena::{DatabaseLocation, GamePages, TournamentResults};
+use zeitnot_arena::{GamePages, TournamentResults};
+use zeitnot_host::database::DatabaseLocation;
 
 use crate::cli::{
     CliError,

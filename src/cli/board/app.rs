@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use zeitnot_arena::live::view::GameState;
+use zeitnot_host::live::view::GameState;
 use zeitnot_rules::{Color, Diagram};
 
 use super::{

@@ -1,7 +1,7 @@
 //! State of a table as the arena tells it, in the JSON of its web API.
 
 use serde::Deserialize;
-use zeitnot_arena::live::view::Game;
+use zeitnot_host::live::view::Game;
 use zeitnot_rules::Color;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]

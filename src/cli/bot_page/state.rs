@@ -6,11 +6,11 @@ use std::{
 };
 
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
-use zeitnot_arena::live::view::{
+use zeitnot_bot::{Answer, GameStatus};
+use zeitnot_host::live::view::{
     BotAnswer, BotChallenge, BotChallengeState, BotError, BotOwnChallenge, BotRecord, BotServer,
     BotServerState, BotView,
 };
-use zeitnot_bot::{Answer, GameStatus};
 use zeitnot_rules::GameResult;
 use zeitnot_seat::{ChallengeNews, ChallengeState, OwnChallenge};
 

@@ -3,11 +3,12 @@
 
 use std::{fmt::Display, sync::Arc};
 
-use zeitnot_arena::{self as arena, DatabaseLocation};
+use zeitnot_arena as arena;
 use zeitnot_bot::{cache, sources::MoveSources};
 use zeitnot_clients::{Server, Written, lookup::Lookup};
 use zeitnot_engine::{self as engine, EngineFactory, TableScope, memory, syzygy::Tablebases};
 use zeitnot_external::Named;
+use zeitnot_host::database::DatabaseLocation;
 
 use super::{
     CliError,

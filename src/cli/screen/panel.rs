@@ -6,7 +6,7 @@ use ratatui::{
     style::Style,
     text::{Line, Span},
 };
-use zeitnot_arena::live::view::Ply;
+use zeitnot_host::live::view::Ply;
 use zeitnot_rules::Color;
 use zeitnot_wire::printable;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use zeitnot_arena::live::view::{Game, GameState, Person, Ply, Score, Thought};
+use zeitnot_host::live::view::{Game, GameState, Person, Ply, Score, Thought};
 use zeitnot_rules::{Color, Diagram, DynGame, GameKind};
 
 /// A game at one of its plies, as one side sees it.

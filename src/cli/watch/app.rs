@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use zeitnot_arena::live::view::{Clocks, Game, GameState, GameSummary, LiveMessage, Ply, Thought, Topic};
+use zeitnot_host::live::view::{Clocks, Game, GameState, GameSummary, LiveMessage, Ply, Thought, Topic};
 use zeitnot_rules::Color;
 
 use super::client::News;

@@ -7,7 +7,7 @@ use tokio::{
     sync::mpsc,
     time::{Instant, sleep, sleep_until},
 };
-use zeitnot_arena::live::view::{LiveMessage, LiveRequest, Topic};
+use zeitnot_host::live::view::{LiveMessage, LiveRequest, Topic};
 use zeitnot_net::{Address, LineReader, LineWriter, NetError};
 
 /// Longest message: a whole game with all thoughts.

@@ -8,7 +8,7 @@ use ratatui::{
     text::Line,
     widgets::{Paragraph, Wrap},
 };
-use zeitnot_arena::live::view::{GameState, Person};
+use zeitnot_host::live::view::{GameState, Person};
 
 use super::app::{App, Entry};
 use crate::cli::{

@@ -6,6 +6,7 @@ use tokio::{
     join, select,
     time::{Instant, sleep_until, timeout},
 };
+use zeitnot_host::tag::GameTag;
 use zeitnot_net::{Incoming, LineWriter};
 use zeitnot_pairing::Name;
 use zeitnot_wire::{
@@ -20,7 +21,6 @@ use crate::{
     message::Request,
     paced::PacedReader,
     places::{Place, Pool},
-    tag::GameTag,
     tournament::{Applicant, JoinError, Proof, Seat},
 };
 

@@ -10,6 +10,12 @@ use tokio::{
     time::{Instant, timeout},
 };
 use tokio_util::sync::CancellationToken;
+use zeitnot_host::{
+    game_info::GameInfo,
+    hosted_game::{Host, HostedGame},
+    live::view::Source,
+    timer::until,
+};
 use zeitnot_net::NetError;
 use zeitnot_referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, Untimed};
 use zeitnot_rules::{
@@ -22,12 +28,6 @@ use zeitnot_wire::{
 };
 
 use super::connection::{Connection, Heard, STOPPING, lines, reply};
-use crate::{
-    game_info::GameInfo,
-    hosted_game::{Host, HostedGame},
-    live::view::Source,
-    timer::until,
-};
 
 /// White's first move costs nothing, but must not take longer.
 const FIRST_MOVE: Duration = Duration::from_secs(60);

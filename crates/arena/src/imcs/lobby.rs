@@ -6,6 +6,13 @@ use time::{OffsetDateTime, macros::format_description};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use zeitnot_host::{
+    hosted_game::Host,
+    jobs::{Jobs, WeakHandle},
+    origin::Origin,
+    panic_guard,
+    store::Store,
+};
 use zeitnot_net::Rate;
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer, Times, VERSION, letter};
@@ -18,13 +25,8 @@ use super::{
 };
 use crate::{
     guesses::{Guesses, WrongSecret},
-    hosted_game::Host,
-    jobs::{Jobs, WeakHandle},
     keyed::Rations,
-    panic_guard,
-    places::Origin,
     secret::is_same,
-    store::Store,
 };
 
 /// User who may stop the server.

@@ -4,6 +4,12 @@ use std::{collections::BTreeMap, path::Path};
 
 use time::OffsetDateTime;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use zeitnot_engine::priority;
+use zeitnot_host::{
+    hosted_game::Host,
+    jobs,
+    store::{GameFile, Store, StoreActor},
+};
 use zeitnot_net as net;
 
 use super::{
@@ -16,12 +22,9 @@ use super::{
 use crate::{
     error::ArenaError,
     guesses::Guesses,
-    hosted_game::Host,
-    jobs,
     keyed::Rations,
     places::{PlaceLimits, Places},
     port::Port,
-    store::{GameFile, Store, StoreActor},
 };
 
 #[derive(Debug)]
@@ -51,7 +54,7 @@ impl Imcs {
     pub(crate) async fn run(self, stop: CancellationToken) {
         let (stop, tracker) = (stop.child_token(), TaskTracker::new());
         let (store, writer) = self.store;
-        let writer = writer.spawn();
+        let writer = writer.spawn(priority::usual);
         let (lobby, jobs) = jobs::channel();
         let actor = Lobby {
             handle: lobby.downgrade(),

@@ -9,15 +9,15 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval},
 };
 use tokio_util::sync::CancellationToken;
+use zeitnot_host::{
+    jobs::{self, Handle, Job, Jobs},
+    panic_guard,
+    timer::until,
+};
 
 use super::{
     server::LichessServer,
     storage::{Changes, Written},
-};
-use crate::{
-    jobs::{self, Handle, Job, Jobs},
-    panic_guard,
-    timer::until,
 };
 
 /// Interval of checks for what time alone does.
@@ -183,7 +183,7 @@ mod tests {
     fn actor() -> (ServerHandle, ServerHandle, ServerActor) {
         let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
         let server =
-            LichessServer::new(config, Accounts::default(), None, crate::hosted_game::Host::default());
+            LichessServer::new(config, Accounts::default(), None, zeitnot_host::hosted_game::Host::default());
         let (members, strangers, queues) = channel();
         let ((changes, _), (_, written)) = (mpsc::channel(1), mpsc::channel(1));
         (members, strangers, ServerActor { server, queues, changes, written })

@@ -12,10 +12,11 @@ use tokio::{
     sync::{Semaphore, SemaphorePermit},
     time::sleep_until,
 };
+use zeitnot_host::origin::Origin;
 use zeitnot_net::{Rate, Ration};
 use zeitnot_wire::lichess::UserId;
 
-use crate::{keyed::Keyed, places::Origin};
+use crate::keyed::Keyed;
 
 /// Requests that a caller may make at once.
 const BURST: u32 = 100;

@@ -2,6 +2,7 @@
 //! actions of players become messages to the referee.
 
 use tokio::{sync::mpsc, time::Instant};
+use zeitnot_host::tag::GameTag;
 use zeitnot_referee::{Cause, Ending};
 use zeitnot_rules::{ByColor, Color, Game as _, GameResult, TimeControl as Clocks, chess::Chess};
 use zeitnot_wire::lichess::{GameId, Source, UserId, VariantKey};
@@ -13,10 +14,7 @@ use super::{
     games::{Games, player, start_event},
     terms::Terms,
 };
-use crate::{
-    message::{GameView, Notice, Request},
-    tag::GameTag,
-};
+use crate::message::{GameView, Notice, Request};
 
 const QUEUE: usize = 64;
 /// Lichess names have at most 30 characters; a guest's may get two more.

@@ -7,6 +7,7 @@ use std::{
 };
 
 use tokio::{sync::oneshot, time::Instant};
+use zeitnot_host::{database::Change, hosted_game::Host};
 use zeitnot_referee::Cause;
 use zeitnot_rules::{ByColor, Color, MoveText};
 use zeitnot_wire::lichess::{
@@ -24,7 +25,6 @@ use super::{
     storage,
     terms::Terms,
 };
-use crate::{database::Change, hosted_game::Host};
 
 /// Games in memory, finished ones included.
 const MAX_GAMES: usize = 20_000;

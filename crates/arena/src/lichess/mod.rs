@@ -19,13 +19,11 @@ use time::OffsetDateTime;
 use tokio::{sync::mpsc, task::spawn_blocking};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use zeitnot_host::{database::Database, hosted_game::Host, store::GameFile};
 use zeitnot_pairing::Name;
 use zeitnot_wire::lichess::UserId;
 
-use crate::{
-    database::Database, error::ArenaError, hosted_game::Host, port::Port, store::GameFile,
-    tournament::TournamentRegistry,
-};
+use crate::{error::ArenaError, port::Port, tournament::TournamentRegistry};
 
 mod accounts;
 mod actor;

@@ -4,6 +4,11 @@ use std::{fmt::Display, time::Duration};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::time::Instant;
+use zeitnot_host::{
+    database::{Change, DatabaseError, LichessKind, LichessRow},
+    hosted_game::Host,
+    panic_guard,
+};
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_wire::lichess::{ChallengeId, GameId, Status, UserId};
 
@@ -14,11 +19,6 @@ use super::{
     game::{Game, GameSetup, GameTimeouts, Player, ending},
     storage::row,
     terms::Terms,
-};
-use crate::{
-    database::{Change, DatabaseError, LichessKind, LichessRow},
-    hosted_game::Host,
-    panic_guard,
 };
 
 #[derive(Debug, Default)]
@@ -217,7 +217,7 @@ fn restore(
 mod tests {
     use zeitnot_wire::lichess::{Source, VariantKey};
 
-    use crate::database::MAX_WAIT;
+    use zeitnot_host::database::MAX_WAIT;
 
     use super::{
         super::{accounts::Accounts, config::Config, games::Games},

@@ -5,6 +5,7 @@
 
 use axum::http::StatusCode;
 use tokio::time::Instant;
+use zeitnot_host::hosted_game::Host;
 use zeitnot_referee::Cause;
 use zeitnot_rules::ByColor;
 use zeitnot_wire::{
@@ -29,10 +30,7 @@ use super::{
     storage::Batch,
     terms::{Terms, draw_color},
 };
-use crate::{
-    hosted_game::Host,
-    message::{Notice, Request},
-};
+use crate::message::{Notice, Request};
 
 /// Cost of a challenge to a person; to a bot it is 1.
 const PERSON_COST: usize = 5;

@@ -4,12 +4,12 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use tokio::{runtime::Handle, sync::mpsc};
-use zeitnot_wire::lichess::GameId;
-
-use crate::{
+use zeitnot_engine::priority;
+use zeitnot_host::{
     database::{Change, Database, LichessKind, LichessRow, WeakDatabase},
     store::{GameFile, StoreThread},
 };
+use zeitnot_wire::lichess::GameId;
 
 /// Records that may wait for the disk.
 const QUEUE: usize = 1024;
@@ -71,7 +71,7 @@ impl StorageActor {
         let (database, file) = (self.database.as_ref().map(Database::downgrade), self.file);
         let path = file.path().to_owned();
         let writer = RecordWriter { queue, database, file, records: self.records };
-        let writer = StoreThread::spawn(path, writer.run());
+        let writer = StoreThread::spawn(path, priority::usual, writer.run());
         while let Some(Batch { changes, ended }) = self.changes.blocking_recv() {
             let records = changes.iter().filter_map(|change| match change {
                 Change::Lichess(LichessRow { kind: LichessKind::Record, id, value }) => {
@@ -152,12 +152,12 @@ mod tests {
 
     use time::OffsetDateTime;
     use tokio::task::spawn_blocking;
+    use zeitnot_host::database::WriterThread;
 
     use super::*;
-    use crate::database::WriterThread;
 
     async fn open(folder: &Path) -> (Database, WriterThread, Changes, StorageActor, Vec<LichessRow>) {
-        let (database, writer) = Database::open(folder.join("zeitnot.db").into()).await.unwrap();
+        let (database, writer) = Database::open(folder.join("zeitnot.db").into(), || ()).await.unwrap();
         let file = GameFile::create(&folder.join("games"), "lichess", "pgn", OffsetDateTime::UNIX_EPOCH);
         let mut rows = database.lichess().await.unwrap();
         let (changes, _, actor) = StorageActor::channel(Some(database.clone()), file.unwrap(), &mut rows);

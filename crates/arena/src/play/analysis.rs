@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
+use zeitnot_host::{live::view::Thought, origin::Origin, schema};
 use zeitnot_net::Rate;
 use zeitnot_referee::Board;
 use zeitnot_rules::{GameError, GameKind, UnknownGame};
 
 use super::{board::TableBoard, level::Strength, search::Searches, turns::Turns, view};
-use crate::{keyed::Rations, live::view::Thought, places::Origin, schema};
+use crate::keyed::Rations;
 
 /// Limits of an analysis.
 const STRENGTH: Strength =
@@ -127,8 +128,9 @@ impl AnalysisRequest {
 mod tests {
     use std::net::IpAddr;
 
+    use zeitnot_host::live::view::Score;
+
     use super::*;
-    use crate::live::view::Score;
 
     async fn analyse(analyst: &Analyst, json: &str) -> Result<Analysis, String> {
         let request = serde_json::from_str(json).map_err(|error| error.to_string())?;

@@ -5,6 +5,7 @@ use std::{fmt, net::Ipv4Addr};
 use tokio::{sync::watch, task::JoinHandle, time::Instant};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use zeitnot_engine::OutOfMemory;
+use zeitnot_host::{jobs::Handle, live::Feed, origin::Origin};
 
 use super::{
     action::Heard,
@@ -14,7 +15,6 @@ use super::{
     tables::{SeatRef, Tables},
     view::SeatView,
 };
-use crate::{jobs::Handle, live::Feed, places::Origin};
 
 /// Tables within this process.
 #[derive(Debug)]

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use zeitnot_host::schema;
 use zeitnot_referee::Board;
 use zeitnot_rules::{ByColor, Color, GameError, GameKind, TimeControl, UnknownGame};
 
 use super::{board::TableBoard, level::Level};
-use crate::schema;
 
 /// Longest time of a clock, so that a table does not stay for ever.
 const MAX_INITIAL: Duration = Duration::from_secs(3 * 3600);

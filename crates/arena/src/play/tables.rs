@@ -8,6 +8,16 @@ use std::{
 
 use tokio::{select, sync::watch, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use zeitnot_host::{
+    database::Database,
+    hosted_game::Host,
+    jobs::{self, Handle, Jobs, WeakHandle},
+    live::Feed,
+    origin::Origin,
+    panic_guard,
+    tag::GameTag,
+    timer::until,
+};
 use zeitnot_net::Rate;
 use zeitnot_rules::{ByColor, Color};
 
@@ -19,18 +29,7 @@ use super::{
     table::{Question, Table},
     view::{SeatView, TableNotice},
 };
-use crate::{
-    database::Database,
-    hosted_game::Host,
-    jobs::{self, Handle, Jobs, WeakHandle},
-    keyed::Rations,
-    live::Feed,
-    panic_guard,
-    places::Origin,
-    secret::Secret,
-    tag::GameTag,
-    timer::until,
-};
+use crate::{keyed::Rations, secret::Secret};
 
 /// Tables at once.
 const MAX_TABLES: usize = 256;

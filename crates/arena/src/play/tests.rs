@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use tokio::{sync::watch, time::advance};
 use tokio_util::sync::CancellationToken;
+use zeitnot_host::{jobs::Handle, live::Feed, origin::Origin};
 
 use super::{
     action::{Action, Heard, Word},
@@ -14,7 +15,6 @@ use super::{
     tables::{SeatRef, Tables},
     view::SeatView,
 };
-use crate::{jobs::Handle, live::Feed, places::Origin};
 
 /// Tables, and the task that runs them.
 struct House {

@@ -6,8 +6,7 @@ use std::{
 };
 
 use tokio::sync::oneshot;
-
-use crate::places::Origin;
+use zeitnot_host::origin::Origin;
 
 /// Fair queue by address.
 #[derive(Clone, Debug, Default)]

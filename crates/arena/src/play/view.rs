@@ -3,14 +3,14 @@
 use serde::Serialize;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 use utoipa::ToSchema;
+use zeitnot_host::{
+    live::view::{Game, Score, Thought},
+    schema,
+};
 use zeitnot_rules::Color;
 use zeitnot_wire::uci::UciScore;
 
 use super::search::Found;
-use crate::{
-    live::view::{Game, Score, Thought},
-    schema,
-};
 
 /// State of a table for one of its players, whole, after each change.
 #[derive(Debug, Serialize, ToSchema)]

@@ -7,6 +7,19 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
+use zeitnot_engine::priority;
+use zeitnot_host::{
+    database::{Database, Fact, GameEnd, Opened},
+    game_info::TournamentGameInfo,
+    hosted_game::Host,
+    jobs::{self, Handle, Jobs},
+    live::{Feed, view::JoinLine},
+    note::Note,
+    panic_guard,
+    store::{Store, StoreActor},
+    tag::GameTag,
+    timer::until,
+};
 use zeitnot_pairing::{
     Bye, Name, Pairing, PairingSystem, SeatNo,
     format::{MAX_PLAYERS, PairingKind},
@@ -31,18 +44,8 @@ use super::{
 };
 use crate::{
     client::Client,
-    database::{Database, Fact, GameEnd, Opened},
-    game_info::TournamentGameInfo,
-    hosted_game::Host,
-    jobs::{self, Handle, Jobs},
-    live::{Feed, view::JoinLine},
     message::{Notice, Request},
     news::{Event, News, NewsSender},
-    note::Note,
-    panic_guard,
-    store::{Store, StoreActor},
-    tag::GameTag,
-    timer::until,
 };
 
 mod breakdown;
@@ -206,7 +209,7 @@ impl TournamentActor {
         stop: CancellationToken,
         over: CancellationToken,
     ) -> TournamentSummary {
-        let writing = writer.spawn();
+        let writing = writer.spawn(priority::usual);
         let mut next_pairing = Instant::now();
         while !self.is_complete() && !self.progress.is_deleted() {
             let deadline = self.deadline();

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use zeitnot_host::{
+    note::{Note, with_note},
+    origin::Origin,
+};
 use zeitnot_pairing::Name;
 use zeitnot_wire::contest::JoinKey;
 
@@ -9,8 +13,6 @@ use crate::{
     client::Client,
     guesses::{Guesses, WrongSecret},
     keys::Keys,
-    note::{Note, with_note},
-    places::Origin,
     secret::Secret,
 };
 

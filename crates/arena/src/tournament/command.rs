@@ -1,11 +1,12 @@
 //! Orders of the organiser, and the reasons why one is refused.
 
 use tokio::sync::oneshot;
+use zeitnot_host::{live::view::PairingRow, note::Note};
 use zeitnot_pairing::{Name, NotNow, SeatNo};
 use zeitnot_rules::GameResult;
 
 use super::past::{Correction, GameScore};
-use crate::{client::Client, live::view::PairingRow, note::Note};
+use crate::client::Client;
 
 /// Order for one tournament.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,6 +4,12 @@ use std::path::PathBuf;
 
 use time::OffsetDateTime;
 use tokio::task::spawn_blocking;
+use zeitnot_host::{
+    database::{Database, GameState, Opened, Opening, SettingsText, TournamentId},
+    jobs::Handle,
+    live::{Feed, view::JoinLine},
+    store::{GameFile, Store, StoreActor},
+};
 use zeitnot_pairing::Name;
 use zeitnot_rules::{GameKind, chess::Chess};
 
@@ -14,18 +20,7 @@ use super::{
     refusals::Refusals,
     settings::{Access, Settings},
 };
-use crate::{
-    database::{Database, GameState, Opened, Opening, SettingsText, TournamentId},
-    error::ArenaError,
-    guesses::Guesses,
-    jobs::Handle,
-    keys::Keys,
-    live::{Feed, view::JoinLine},
-    news::NewsSender,
-    openings,
-    secret::Secret,
-    store::{GameFile, Store, StoreActor},
-};
+use crate::{error::ArenaError, guesses::Guesses, keys::Keys, news::NewsSender, openings, secret::Secret};
 
 /// Parts of an arena that all its tournaments share.
 #[derive(Debug)]
@@ -87,7 +82,7 @@ impl Environment {
         };
         let (admission, joins) = self.admission(&config.name, proofs);
         let (folder, name) = (self.games.clone(), config.name.clone());
-        let create = move || GameFile::create(&folder, name.as_str(), "pgn", OffsetDateTime::now_utc());
+        let create = move || Ok(GameFile::create(&folder, name.as_str(), "pgn", OffsetDateTime::now_utc())?);
         let file = blocking(create).await?;
         let mut opened = None;
         if let Some(database) = &self.database {

@@ -5,6 +5,13 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
+use zeitnot_host::{
+    game_info::{GameInfo, TournamentGameInfo},
+    hosted_game::{Host, HostedGame},
+    live::view::Source,
+    panic_guard,
+    tag::GameTag,
+};
 use zeitnot_pairing::Name;
 use zeitnot_referee::{Allowance, Cause, Ending, Referee, RefereeRules, Refusal};
 #[cfg(test)]
@@ -14,12 +21,7 @@ use zeitnot_wire::printable;
 
 use crate::{
     client::Client,
-    game_info::{GameInfo, TournamentGameInfo},
-    hosted_game::{Host, HostedGame},
-    live::view::Source,
     message::{GameView, Notice},
-    panic_guard,
-    tag::GameTag,
 };
 
 /// Interval at which both players hear of the clocks.
@@ -248,10 +250,11 @@ impl TournamentGame {
 mod tests {
     use tokio::time::advance;
     use tokio_util::sync::CancellationToken;
+    use zeitnot_host::live::view::Numbering;
     use zeitnot_rules::GameResult;
 
     use super::*;
-    use crate::{client::Outbox, live::view::Numbering};
+    use crate::client::Outbox;
 
     const SECOND: Duration = Duration::from_secs(1);
 

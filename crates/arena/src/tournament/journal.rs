@@ -1,6 +1,6 @@
 //! Line of one tournament to the database: what happened, in its order, and what may be told once it is settled: on the
 //! disk, or kept to be written later because the disk has failed or has not answered for
-//! [`MAX_WAIT`](crate::database::MAX_WAIT).
+//! [`MAX_WAIT`](zeitnot_host::database::MAX_WAIT).
 
 use futures_util::{
     FutureExt,
@@ -8,15 +8,7 @@ use futures_util::{
     stream::{FuturesOrdered, StreamExt},
 };
 use time::OffsetDateTime;
-use zeitnot_pairing::{Name, SeatNo};
-use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult};
-
-use super::{
-    command::{CarriedOut, Effect},
-    pairing_log::game_row,
-    past::PastGames,
-};
-use crate::{
+use zeitnot_host::{
     database::{
         Change, Database, FORFEIT, Fact, GameEnd, GameHeader, GameState, History, MoveList, Place, Source,
         TournamentId, TournamentState,
@@ -25,6 +17,14 @@ use crate::{
     live::view::PairingRow,
     note::Note,
     tag::GameTag,
+};
+use zeitnot_pairing::{Name, SeatNo};
+use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult};
+
+use super::{
+    command::{CarriedOut, Effect},
+    pairing_log::game_row,
+    past::PastGames,
 };
 
 /// Event that is settled and may be told.

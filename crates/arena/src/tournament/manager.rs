@@ -13,6 +13,12 @@ use tokio::{
     task::{JoinError, JoinSet},
 };
 use tokio_util::sync::CancellationToken;
+use zeitnot_host::{
+    database::{Change, SettingsText, TournamentId},
+    jobs::Handle,
+    live::view::RefusalRow,
+    panic_guard::{self, Panic},
+};
 use zeitnot_pairing::Name;
 use zeitnot_wire::printable;
 
@@ -24,14 +30,7 @@ use super::{
     registry::{Stranger, TournamentRegistry, Tournaments},
     settings::{Access, AccessKind, AskedAccess, Drawn, Settings, SettingsError},
 };
-use crate::{
-    database::{Change, SettingsText, TournamentId},
-    error::ArenaError,
-    jobs::Handle,
-    live::view::RefusalRow,
-    panic_guard::{self, Panic},
-    secret::Secret,
-};
+use crate::{error::ArenaError, secret::Secret};
 
 /// Requests that may wait.
 const QUEUE: usize = 64;

@@ -1,12 +1,11 @@
 //! Pairings of a tournament that have come to an end, on their way to the page.
 
-use zeitnot_pairing::Name;
-use zeitnot_rules::ByColor;
-
-use crate::{
+use zeitnot_host::{
     database::{Fact, GameEnd, GameHeader, History, Step},
     live::view::PairingRow,
 };
+use zeitnot_pairing::Name;
+use zeitnot_rules::ByColor;
 
 /// Rows that the page does not know yet. Without a page there are none.
 #[derive(Debug, Default)]

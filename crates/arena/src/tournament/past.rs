@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use zeitnot_host::{database::GameHeader, live::view::PairingRow};
 use zeitnot_pairing::{Name, NotNow, Pairing, PairingSystem, Past, standings::Standings};
 use zeitnot_rules::{ByColor, GameResult};
 
 use super::players::Players;
-use crate::{database::GameHeader, live::view::PairingRow};
 
 /// Games that are over, by their ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use tokio::time::{Duration, Instant};
 
+use zeitnot_host::{note::Note, origin::Origin, tag::GameTag};
 use zeitnot_net::{Rate, Ration};
 use zeitnot_pairing::{Name, Pairing, SeatNo};
 use zeitnot_rules::ByColor;
 use zeitnot_wire::printable;
 
 use super::admission::{Admitted, JoinError};
-use crate::{client::Client, message::Notice, note::Note, places::Origin, tag::GameTag};
+use crate::{client::Client, message::Notice};
 
 /// Lines of chat that a player may say and get.
 const SAYS: Rate = Rate { burst: 10, interval: Duration::from_secs(1) };

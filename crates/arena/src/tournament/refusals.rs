@@ -3,13 +3,12 @@
 use std::collections::VecDeque;
 
 use time::OffsetDateTime;
-use zeitnot_net::{Rate, Ration};
-use zeitnot_wire::printable;
-
-use crate::{
+use zeitnot_host::{
     database::{Change, Database, RefusalRecord, TournamentId, moment},
     live::{Feed, view::RefusalRow},
 };
+use zeitnot_net::{Rate, Ration};
+use zeitnot_wire::printable;
 
 /// Refusals that are kept.
 const MAX_KEPT: usize = 100;

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::sync::{mpsc, oneshot, watch};
+use zeitnot_host::{jobs::Handle, note::Note, tag::GameTag};
 use zeitnot_pairing::{Name, SeatNo};
 use zeitnot_rules::GameResult;
 use zeitnot_wire::printable;
@@ -12,7 +13,7 @@ use super::{
     admission::{Applicant, JoinError},
     command::{Command, CommandError},
 };
-use crate::{client::Client, jobs::Handle, message::Request, note::Note, tag::GameTag};
+use crate::{client::Client, message::Request};
 
 /// Place of a player in a tournament, held by the connection.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use zeitnot_host::database::{Fact, GameEnd, GameHeader, History, Step};
 use zeitnot_pairing::{self, Bye, Name, Pairing, PairingSystem, SeatNo, standings::Standings};
 use zeitnot_rules::{ByColor, GameResult};
 
@@ -11,7 +12,6 @@ use super::{
     players::{Players, SeatLimits},
     progress::Progress,
 };
-use crate::database::{Fact, GameEnd, GameHeader, History, Step};
 
 /// A tournament that goes on, or begins.
 #[derive(Debug)]

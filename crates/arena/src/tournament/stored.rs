@@ -1,5 +1,13 @@
 //! View of a tournament that stands in the database only: one that is over, or that another arena runs.
 
+use zeitnot_host::{
+    database::{self, Fact, History, SettingsText, StoredOutcome},
+    live::{
+        TournamentReport,
+        view::{Tournament, TournamentState},
+    },
+};
+
 use super::{
     config::{StartKind, TournamentConfig},
     pairing_log,
@@ -7,13 +15,6 @@ use super::{
     refusals, restore,
     settings::Settings,
     view::view,
-};
-use crate::{
-    database::{self, Fact, History, SettingsText, StoredOutcome},
-    live::{
-        TournamentReport,
-        view::{Tournament, TournamentState},
-    },
 };
 
 /// Returns the view; `None` if its time control is none. Nobody is connected, and it takes no orders.

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
+use zeitnot_host::live::{
+    Feed, TournamentReport,
+    view::{JoinLine, Standing, TieBreakValue, TournamentState, TournamentSummary},
+};
 use zeitnot_pairing::standings::{Row, Standings};
 use zeitnot_rules::GameKind;
 
 use super::{config::TournamentConfig, players::Players, progress::Progress};
-use crate::live::{
-    Feed, TournamentReport,
-    view::{JoinLine, Standing, TieBreakValue, TournamentState, TournamentSummary},
-};
 
 /// Shortest time between two reports.
 const INTERVAL: Duration = Duration::from_millis(500);

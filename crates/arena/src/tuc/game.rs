@@ -4,6 +4,12 @@ use std::{cmp::Ordering, fmt, net::SocketAddr, time::Duration};
 
 use tokio::{select, time::Instant};
 use tokio_util::sync::CancellationToken;
+use zeitnot_host::{
+    game_info::GameInfo,
+    hosted_game::{Host, HostedGame},
+    live::view::Source,
+    timer::until,
+};
 use zeitnot_net::LogThrottle;
 use zeitnot_referee::{
     Allowance, Board as _, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed,
@@ -20,12 +26,6 @@ use zeitnot_wire::{
 use super::{
     config::TucConfig,
     socket::{Player, Stop, TableSocket},
-};
-use crate::{
-    game_info::GameInfo,
-    hosted_game::{Host, HostedGame},
-    live::view::Source,
-    timer::until,
 };
 
 /// Subject of the log.

@@ -17,6 +17,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, error, info, info_span, warn};
+use zeitnot_host::{hosted_game::Host, panic_guard, store::UnusableFolder};
 use zeitnot_net::LogThrottle;
 use zeitnot_rules::{ByColor, Color, tuc::Move};
 use zeitnot_wire::{printable, tuc::FromServer};
@@ -27,7 +28,7 @@ use super::{
     record::Records,
     socket::{Player, Stop, TableSocket},
 };
-use crate::{error::ArenaError, hosted_game::Host, panic_guard};
+use crate::error::ArenaError;
 
 /// Longest name in a record, in characters.
 const MAX_NAME: usize = 40;
@@ -52,7 +53,7 @@ impl Table {
         let listen = |source| ArenaError::Listen { address: config.address, source };
         let socket = UdpSocket::bind(config.address).await.map_err(listen)?;
         let address = socket.local_addr().map_err(listen)?;
-        let games = |source| ArenaError::Games { folder: folder.to_owned(), source };
+        let games = |source| UnusableFolder { folder: folder.to_owned(), source };
         std::fs::create_dir_all(folder).map_err(games)?;
         let socket = TableSocket::new(socket).map_err(listen)?;
         Ok(Table {

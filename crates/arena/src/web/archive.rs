@@ -12,12 +12,7 @@ use tokio::{
     task::spawn_blocking,
     time::Instant,
 };
-use zeitnot_pairing::format::PairingKind;
-use zeitnot_rules::GameError;
-use zeitnot_wire::printable;
-
-use super::answer::ApiError;
-use crate::{
+use zeitnot_host::{
     database::{DatabaseError, DatabaseLocation, GameState, Reader},
     live::{
         stored,
@@ -25,6 +20,11 @@ use crate::{
     },
     pgn,
 };
+use zeitnot_pairing::format::PairingKind;
+use zeitnot_rules::GameError;
+use zeitnot_wire::printable;
+
+use super::answer::ApiError;
 
 /// Look-ups at once; more wait.
 const AT_ONCE: usize = 4;
@@ -161,19 +161,19 @@ impl StoredGame {
 mod tests {
     use std::thread;
 
-    use zeitnot_rules::{ByColor, GameKind};
-
-    use super::*;
-    use crate::{
+    use zeitnot_host::{
         database::{Change, Database, GameHeader, MoveList, Source},
         tag::GameTag,
     };
+    use zeitnot_rules::{ByColor, GameKind};
+
+    use super::*;
 
     #[test]
     async fn look_ups_share_a_few_connections_and_replays_have_threads_of_their_own() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("zeitnot.db");
-        let (database, writer) = Database::open(path.clone().into()).await.unwrap();
+        let (database, writer) = Database::open(path.clone().into(), || ()).await.unwrap();
         let id = GameTag::random().to_string();
         let header = GameHeader {
             id: id.as_str().into(),

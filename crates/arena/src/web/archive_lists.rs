@@ -13,20 +13,20 @@ use tokio::{
     task::spawn_blocking,
     time::{Instant, timeout},
 };
+use zeitnot_host::{
+    database::{DatabaseLocation, FoundGame, StoredOutcome, StoredTournament},
+    live::{
+        MAX_LISTED, stored,
+        view::{GameSummary, Numbering, Tournament, TournamentSummary},
+    },
+};
 use zeitnot_pairing::Name;
 
 use super::{
     answer::ApiError,
     archive::{Archive, Summaries, is_id},
 };
-use crate::{
-    database::{DatabaseLocation, FoundGame, StoredOutcome, StoredTournament},
-    live::{
-        MAX_LISTED, stored,
-        view::{GameSummary, Numbering, Tournament, TournamentSummary},
-    },
-    tournament::stored_view,
-};
+use crate::tournament::stored_view;
 
 /// Games and tournaments of a page.
 const GAMES: usize = 50;

@@ -4,13 +4,13 @@ use axum::{Json, extract::State, http::StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_host::live::view::BotView;
 use zeitnot_seat::{BlockOrder, ChallengeOrder, JoinOrder, Order, OrderError};
 
 use super::{
     answer::{ApiError, ApiJson, ErrorBody},
     state::{ByOrganiser, WebState},
 };
-use crate::live::view::BotView;
 
 /// Answer to an order: what will happen.
 #[derive(Clone, Debug, Serialize, ToSchema)]

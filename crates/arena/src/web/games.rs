@@ -9,6 +9,7 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_host::live::view::{Game, GameSummary};
 use zeitnot_wire::printable;
 
 use super::{
@@ -16,7 +17,6 @@ use super::{
     archive_lists::Page,
     state::WebState,
 };
-use crate::live::view::{Game, GameSummary};
 
 /// List of games.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

@@ -7,6 +7,10 @@ use futures_util::{StreamExt, stream::poll_fn};
 use tokio::{sync::mpsc, time::timeout};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_host::live::{
+    SubscriberId, print,
+    view::{LiveMessage, LiveRequest, Topic},
+};
 
 use super::{
     answer::ErrorBody,
@@ -14,10 +18,6 @@ use super::{
     state::{Peer, WebState},
     talk::{Answer, talk},
     tournaments,
-};
-use crate::live::{
-    SubscriberId, print,
-    view::{LiveMessage, LiveRequest, Topic},
 };
 
 /// Messages that may wait for one client.

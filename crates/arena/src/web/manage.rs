@@ -7,16 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_host::live::view::{RefusalRow, Tournament};
 use zeitnot_pairing::Name;
 
 use super::{
     answer::{ApiError, ApiJson, ErrorBody, Param},
     state::{ByOrganiser, WebState},
 };
-use crate::{
-    live::view::{RefusalRow, Tournament},
-    tournament::{AccessKind, AskedAccess, ManageError, Settings},
-};
+use crate::tournament::{AccessKind, AskedAccess, ManageError, Settings};
 
 /// Names of players who get a key.
 #[derive(Debug, Deserialize, ToSchema)]

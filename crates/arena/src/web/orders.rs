@@ -4,6 +4,7 @@ use axum::{extract::State, http::StatusCode};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_host::{note::Note, schema};
 use zeitnot_pairing::Name;
 use zeitnot_rules::{Color, GameResult};
 
@@ -11,11 +12,7 @@ use super::{
     answer::{ApiError, ApiJson, ErrorBody, Param},
     state::{ByOrganiser, WebState},
 };
-use crate::{
-    note::Note,
-    schema,
-    tournament::{Command, CommandError},
-};
+use crate::tournament::{Command, CommandError};
 
 /// Whether players may join after the beginning.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -1,11 +1,11 @@
 //! The organiser: whoever shows the token may change things.
 
 use axum::http::{HeaderMap, StatusCode, header};
+use zeitnot_host::origin::Origin;
 
 use super::answer::ApiError;
 use crate::{
     guesses::{Guesses, WrongSecret},
-    places::Origin,
     secret::Secret,
 };
 

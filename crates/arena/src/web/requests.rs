@@ -7,10 +7,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use tokio::time::{Instant, sleep_until};
+use zeitnot_host::origin::Origin;
 use zeitnot_net::Rate;
 
 use super::answer::ApiError;
-use crate::{keyed::Rations, places::Origin};
+use crate::keyed::Rations;
 
 /// Requests of one address: a class behind one router opens the page at once.
 const REQUESTS: Rate = Rate { burst: 400, interval: Duration::from_millis(5) };

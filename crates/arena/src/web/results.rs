@@ -14,13 +14,11 @@ use axum::{
 };
 use futures_util::{StreamExt, stream::unfold};
 use tokio::{sync::Semaphore, task::spawn_blocking, time::Instant};
+use zeitnot_host::database::DatabaseLocation;
 use zeitnot_wire::printable;
 
 use super::answer::ApiError;
-use crate::{
-    database::DatabaseLocation,
-    results::{GamePages, ResultsError, TournamentResults},
-};
+use crate::results::{GamePages, ResultsError, TournamentResults};
 
 /// Time for which a file is handed out again as it was.
 const FRESH: Duration = Duration::from_secs(1);
@@ -226,10 +224,10 @@ fn refusal(error: &ResultsError, tournament: &str) -> ApiError {
 mod tests {
     use std::sync::Arc;
 
+    use zeitnot_host::database::{Database, Opening};
     use zeitnot_pairing::{Name, format::Format};
 
     use super::*;
-    use crate::database::{Database, Opening};
 
     #[test]
     fn games_follow_the_byes() {
@@ -241,7 +239,7 @@ mod tests {
     async fn a_file_is_read_once_for_all_who_ask_within_a_second() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("zeitnot.db");
-        let (database, writer) = Database::open(path.clone().into()).await.unwrap();
+        let (database, writer) = Database::open(path.clone().into(), || ()).await.unwrap();
         let name = Name::try_from("class").unwrap();
         let kind = zeitnot_rules::GameKind::Chess;
         let (time_control, format) = ("3".parse().unwrap(), Format::default());

@@ -17,6 +17,7 @@ use tower::{ServiceBuilder, timeout::TimeoutLayer};
 use tower_http::compression::CompressionLayer;
 use utoipa::{OpenApi, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_host::live::view::{LiveMessage, LiveRequest};
 use zeitnot_rules::GameKind;
 use zeitnot_wire::printable;
 
@@ -29,7 +30,6 @@ use super::{
 };
 use crate::{
     hosts::Hosts,
-    live::view::{LiveMessage, LiveRequest},
     play::{PlayerMessage, TableNotice, TableState},
 };
 

@@ -12,6 +12,11 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::Service;
+use zeitnot_host::{
+    database::{Database, DatabaseLocation},
+    jobs::{self, Handle, Jobs},
+    live::{Event, Feed, Hub},
+};
 use zeitnot_net::{Rate, descriptors};
 
 use super::{
@@ -25,12 +30,9 @@ use super::{
     state::{BotControl, Peer, WebState},
 };
 use crate::{
-    database::{Database, DatabaseLocation},
     error::ArenaError,
     hosts::Hosts,
     http,
-    jobs::{self, Handle, Jobs},
-    live::{Event, Feed, Hub},
     places::{Place, Places, Pool},
     play::{Analyst, Searches, Tables, TablesActor},
     port::Port,

@@ -7,15 +7,14 @@ use axum::{
     http::{StatusCode, request::Parts},
 };
 use tokio_util::sync::CancellationToken;
+use zeitnot_host::{jobs::Handle, live::Hub, origin::Origin};
 use zeitnot_seat::Orders;
 
 use super::{
     answer::ApiError, archive::Archive, organiser::Organiser, results::ResultFiles, socket::SocketTasks,
 };
 use crate::{
-    jobs::Handle,
-    live::Hub,
-    places::{Origin, Place},
+    places::Place,
     play::{Analyst, Tables},
     tournament::{ManagerHandle, TournamentRegistry},
 };

@@ -9,6 +9,7 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_host::live::view::{Tournament, TournamentSummary};
 use zeitnot_wire::printable;
 
 use super::{
@@ -17,10 +18,7 @@ use super::{
     results::{FileKind, edition},
     state::WebState,
 };
-use crate::{
-    live::view::{Tournament, TournamentSummary},
-    results_file::ResultsFile,
-};
+use crate::results_file::ResultsFile;
 
 /// List of tournaments.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

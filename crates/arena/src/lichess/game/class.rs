@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
+use zeitnot_host::tag::GameTag;
 use zeitnot_rules::{ByColor, Color, MoveText};
 use zeitnot_wire::lichess::UserId;
 
 use super::Game;
-use crate::tag::GameTag;
 
 /// A game that a class tournament referees.
 #[derive(Clone, Debug)]

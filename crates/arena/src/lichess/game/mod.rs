@@ -5,18 +5,18 @@ use std::{mem::take, time::Duration};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use tokio::{sync::oneshot, time::Instant};
-use zeitnot_referee::{Adjudication, Cause, Ending, Expiry, OfferChange, Referee, RefereeRules, Untimed};
-use zeitnot_rules::{ByColor, Color, DynGame, GameResult, MoveText, Reason};
-use zeitnot_wire::lichess::{Chat, ChatLine, GameId, GameMessage, Room, Status, Title, UserId};
-
-use super::{accounts::unix_now, terms::Terms};
-use crate::{
+use zeitnot_host::{
     database::MAX_WAIT,
     game_info::GameInfo,
     hosted_game::{Host, HostedGame},
     live::view::{Person, Source},
     panic_guard,
 };
+use zeitnot_referee::{Adjudication, Cause, Ending, Expiry, OfferChange, Referee, RefereeRules, Untimed};
+use zeitnot_rules::{ByColor, Color, DynGame, GameResult, MoveText, Reason};
+use zeitnot_wire::lichess::{Chat, ChatLine, GameId, GameMessage, Room, Status, Title, UserId};
+
+use super::{accounts::unix_now, terms::Terms};
 
 mod class;
 mod presence;

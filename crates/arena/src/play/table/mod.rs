@@ -7,6 +7,16 @@ use std::{collections::BTreeMap, time::Duration};
 use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use zeitnot_engine::Score;
+use zeitnot_host::{
+    game_info::GameInfo,
+    hosted_game::{Host, HostedGame},
+    live::{
+        Feed,
+        view::{Person, Source, Thought},
+    },
+    origin::Origin,
+    tag::GameTag,
+};
 use zeitnot_referee::{
     Adjudication, Allowance, Board, Cause, Expiry, OfferChange, Referee, RefereeRules, Untimed,
 };
@@ -21,17 +31,7 @@ use super::{
     search::{Found, RunningClock},
     view::{self, SeatView},
 };
-use crate::{
-    game_info::GameInfo,
-    hosted_game::{Host, HostedGame},
-    live::{
-        Feed,
-        view::{Person, Source, Thought},
-    },
-    places::Origin,
-    secret::Secret,
-    tag::GameTag,
-};
+use crate::secret::Secret;
 
 /// The first move of each side costs nothing, but must come.
 const FIRST_MOVES: Untimed = Untimed { plies: 2, limit: Duration::from_secs(5 * 60), expiry: Expiry::Abort };

@@ -2,17 +2,17 @@
 
 use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
-use zeitnot_rules::Color;
-
-use super::Table;
-use crate::{
+use zeitnot_host::{
     hosted_game::HostedGame,
     live::{
         game_view::{self, Ended, millis},
         view::{Clocks, Game},
     },
-    play::view::{Can, LegalMove, TableState},
 };
+use zeitnot_rules::Color;
+
+use super::Table;
+use crate::play::view::{Can, LegalMove, TableState};
 
 impl Table {
     fn clocks(&self, now: Instant) -> Option<Clocks> {

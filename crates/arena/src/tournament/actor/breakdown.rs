@@ -1,11 +1,12 @@
 //! Errors of ours: a panic in the pairing pauses the tournament, one in its view takes it from the page.
 
-use super::TournamentActor;
-use crate::{
+use zeitnot_host::{
     database::Fact,
     live::Feed,
     panic_guard::{self, Panic},
 };
+
+use super::TournamentActor;
 
 /// Name in the list of refusals, by which the organiser hears of it. No player's has a space.
 const PROGRAM: &str = "the arena";

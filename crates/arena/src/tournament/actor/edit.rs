@@ -1,10 +1,11 @@
 //! Changes of the settings of a tournament before its first pairing, and its deletion.
 
+use zeitnot_host::{database::Fact, live::view::JoinLine};
+
 use super::{
     super::{admission::Admission, config::TournamentConfig, progress::Progress, view::Publisher},
     TournamentActor,
 };
-use crate::{database::Fact, live::view::JoinLine};
 
 /// Reason why a tournament keeps its settings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

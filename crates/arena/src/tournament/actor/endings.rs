@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::select;
 use tokio_util::sync::CancellationToken;
+use zeitnot_host::{database::GameState, pgn, timer::until};
 use zeitnot_pairing::{Name, SeatNo, format::PairingKind};
 use zeitnot_rules::{ByColor, Color, GameResult};
 
@@ -15,7 +16,7 @@ use super::{
     },
     Running, TournamentActor,
 };
-use crate::{database::GameState, news::Event, pgn, timer::until};
+use crate::news::Event;
 
 /// Way in which a player goes for good.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,11 @@
 //! Orders of the organiser, carried out. The state follows at once, in the order of the facts; the organiser, the players
 //! and the page are told when the facts are settled (see the journal).
 
+use zeitnot_host::{
+    database::Fact,
+    note::{Note, with_note},
+    tag::GameTag,
+};
 use zeitnot_pairing::{Name, Pairing, SeatNo, format::PairingKind};
 use zeitnot_referee::Cause;
 use zeitnot_rules::{ByColor, GameResult};
@@ -15,12 +20,7 @@ use super::{
     TournamentActor,
     endings::Departure,
 };
-use crate::{
-    database::Fact,
-    message::Notice,
-    note::{Note, with_note},
-    tag::GameTag,
-};
+use crate::message::Notice;
 
 /// Order that can be carried out.
 #[derive(Debug)]

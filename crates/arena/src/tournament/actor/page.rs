@@ -2,17 +2,17 @@
 
 use std::{collections::BTreeMap, mem::take};
 
-use zeitnot_pairing::{Name, OpenRound, Pairing};
-use zeitnot_rules::ByColor;
-
-use super::{super::view::view, TournamentActor};
-use crate::{
+use zeitnot_host::{
     live::{
         TournamentReport,
         view::{PairingRow, TournamentState},
     },
     tag::GameTag,
 };
+use zeitnot_pairing::{Name, OpenRound, Pairing};
+use zeitnot_rules::ByColor;
+
+use super::{super::view::view, TournamentActor};
 
 impl TournamentActor {
     /// Shows standings and pairings on the page, once they have changed and it is time.

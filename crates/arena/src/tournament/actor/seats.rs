@@ -1,5 +1,6 @@
 //! Coming and going: who gets a seat, and what becomes of it.
 
+use zeitnot_host::{database::Fact, origin::Origin};
 use zeitnot_pairing::{Name, SeatNo};
 
 use super::{
@@ -10,7 +11,7 @@ use super::{
     },
     TournamentActor,
 };
-use crate::{client::Client, database::Fact, message::Notice, news::Event, places::Origin};
+use crate::{client::Client, message::Notice, news::Event};
 
 impl TournamentActor {
     pub(in crate::tournament) fn join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {

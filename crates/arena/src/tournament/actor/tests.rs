@@ -7,15 +7,17 @@ use std::{
 
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
+use zeitnot_host::{
+    database::{Opening, Reader, WriterThread},
+    store::{GameFile, StoreThread},
+};
 use zeitnot_pairing::format::PairingKind;
 use zeitnot_rules::{GameKind, GameResult};
 
 use super::*;
 use crate::{
     client::Outbox,
-    database::{Opening, Reader, WriterThread},
     news,
-    store::{GameFile, StoreThread},
     tournament::{
         admission::{Applicant, JoinError, Proof},
         command::{Command, CommandError},
@@ -52,7 +54,7 @@ impl Bench {
         let config: TournamentConfig =
             toml::from_str(&format!("name = 'class'\ntime = '60'\npause = '0s'\n{settings}")).unwrap();
         config.check().unwrap();
-        let (database, writer) = Database::open(folder.join("zeitnot.db").into()).await.unwrap();
+        let (database, writer) = Database::open(folder.join("zeitnot.db").into(), || ()).await.unwrap();
         let opening = Opening {
             name: config.name.clone(),
             kind: GameKind::Chess,
@@ -64,7 +66,7 @@ impl Bench {
         let now = time::OffsetDateTime::now_utc();
         let file = GameFile::create(folder, "class", "pgn", now).unwrap();
         let (store, file) = Store::channel(file);
-        let files = file.spawn();
+        let files = file.spawn(|| ());
         let refusals = Refusals::of_tournament("class".to_owned(), Feed::default(), None, Vec::new());
         let reports =
             Reports { news: news::channel(), live: Feed::default(), edition: 1, joins: Vec::new(), refusals };

@@ -1,0 +1,167 @@
+//! A game that the arena hosts: the one owner of its referee, its record and its view, whatever the front.
+//!
+//! ```text
+//!  front ─ move, offer, end ─▶ HostedGame ─┬─▶ Referee: what is legal, whose clock runs, how it ends
+//!  front ◀─ what has changed ──────┘       ├─▶ database: each move within a second, the end before it is told
+//!                                          └─▶ hub: what spectators see
+//! ```
+//!
+//! A front drives the referee, reports each change with one call, and translates what has changed to its protocol. It
+//! touches neither the database nor the live view. Nothing here waits, except [`HostedGame::settle`]: every instant is
+//! passed in.
+//!
+//! An end is told to nobody before it is on the disk, so that a kill never takes back a result that somebody has seen:
+//! [`HostedGame::take_end`] hands it over, and [`HostedGame::tell_end`] shows it. A game that runs when its arena is
+//! killed is broken off at the next start, by the database; a front whose players come back begins it again with its
+//! id and its moves.
+
+use std::sync::Arc;
+
+use time::OffsetDateTime;
+use tokio::time::Instant;
+use zeitnot_referee::{Board, Ending, Referee};
+use zeitnot_rules::GameResult;
+
+use crate::{
+    database::{Change, Database, GameEnd, GameState, MoveList, Place},
+    game_info::GameInfo,
+    live::{Feed, LiveGame},
+    note::Note,
+};
+
+/// Where the games of an arena are written and shown.
+#[derive(Clone, Debug, Default)]
+pub struct Host {
+    /// Those who watch.
+    pub feed: Feed,
+    /// Keeps the games, if there is one.
+    pub database: Option<Database>,
+}
+
+/// Way of a game to the database and to those who watch.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Progress {
+    /// Nobody knows of it.
+    New,
+    Begun,
+    /// Its end is on its way to the disk.
+    Ending,
+    Told,
+}
+
+/// Game of a front.
+#[derive(Debug)]
+pub struct HostedGame<B> {
+    /// Facts that no move changes.
+    pub info: Arc<GameInfo>,
+    /// Driven by the front.
+    pub referee: Referee<B>,
+    host: Host,
+    live: LiveGame,
+    progress: Progress,
+}
+
+impl<B: Board> HostedGame<B> {
+    /// Prepares a game, of which nobody knows before [`HostedGame::begin`].
+    pub fn new(info: GameInfo, referee: Referee<B>, host: Host) -> Self {
+        let info = Arc::new(info);
+        HostedGame { info, referee, host, live: LiveGame::default(), progress: Progress::New }
+    }
+
+    /// Writes and shows the game from now on, with the moves that were played before a restart.
+    pub fn begin(&mut self, now: Instant) {
+        if self.progress == Progress::New {
+            self.progress = Progress::Begun;
+            self.note();
+            self.live = self.host.feed.begin(self.info.clone(), &self.referee, now);
+        }
+    }
+
+    /// Reports the last move; the next clock runs already.
+    pub fn moved(&mut self, now: Instant) {
+        self.note();
+        self.live.moved(&self.referee, now);
+    }
+
+    /// Reports a change that is no move: moves were taken back, or clocks were set.
+    pub fn changed(&mut self, now: Instant) {
+        self.note();
+        self.live.changed(&self.referee, now);
+    }
+
+    /// Returns whether the referee has an end, told or not.
+    pub fn is_over(&self) -> bool {
+        self.referee.ending.is_some()
+    }
+
+    /// Returns whether the end is on its way to the disk: nobody may hear of it.
+    pub fn is_ending(&self) -> bool {
+        self.progress == Progress::Ending
+    }
+
+    /// Takes the end, once, for a caller that writes it itself, in the order of its other changes, and then calls
+    /// [`HostedGame::tell_end`]. `None`: there is no end yet, or nothing to write.
+    pub fn take_end(
+        &mut self,
+        place: impl FnOnce(Option<GameResult>) -> Option<Place>,
+        note: Option<Note>,
+    ) -> Option<GameState> {
+        let Ending { result, cause } = self.referee.ending?;
+        if self.progress != Progress::Begun {
+            return None;
+        }
+        self.progress = Progress::Ending;
+        let end = GameEnd {
+            result,
+            reason: cause.to_string(),
+            termination: cause.termination().to_owned(),
+            place: place(result),
+            at: OffsetDateTime::now_utc(),
+            note,
+            corrected: None,
+        };
+        Some(GameState { end: Some(end), ..self.state() })
+    }
+
+    /// Tells spectators the end.
+    pub fn tell_end(&mut self, now: Instant) {
+        if let Some(Ending { result, cause }) = self.referee.ending {
+            self.progress = Progress::Told;
+            self.live.ended(result, cause.to_string(), cause.termination(), &self.referee, now);
+        }
+    }
+
+    /// Writes the end, if it has come, and tells it once it is on the disk.
+    pub async fn settle(&mut self) {
+        if let Some(settling) = self.settling() {
+            settling.await;
+            self.tell_end(Instant::now());
+        }
+    }
+
+    /// Writes the end, if it is new; the future ends when it is on the disk and may be told.
+    pub fn settling(&mut self) -> Option<impl Future<Output = ()> + Send + use<B>> {
+        let game = self.take_end(|_| None, None)?;
+        let database = self.host.database.clone();
+        Some(async move {
+            if let Some(database) = database {
+                database.commit(vec![Change::Game(game)]).await;
+            }
+        })
+    }
+
+    /// Returns the game as the database is to hold it, without its end.
+    pub fn state(&self) -> GameState {
+        let mut moves = MoveList::of(self.info.kind, &self.referee.plies);
+        if self.is_over() {
+            moves.stop(self.referee.clock.left(self.referee.turn(), Instant::now()));
+        }
+        GameState { header: Arc::new(self.info.header()), moves, end: None }
+    }
+
+    fn note(&self) {
+        if let Some(database) = self.host.database.as_ref().filter(|_| self.progress == Progress::Begun) {
+            database.note(vec![Change::Game(self.state())]);
+        }
+    }
+}

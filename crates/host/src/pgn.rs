@@ -1,0 +1,278 @@
+//! PGN of games: seven tags and a few more, moves with clocks and evaluations. All games of an arena are printed here.
+
+use std::time::Duration;
+
+use zeitnot_rules::{Color, DynGame, GameError, GameKind, GameResult};
+use zeitnot_wire::pgn::{self, Pgn};
+
+use crate::{
+    database::GameState,
+    live::{
+        stored,
+        view::{Game, Numbering, Ply, Score, Thought},
+    },
+};
+
+/// Termination of a game that has not ended, or that the arena does not know the end of.
+const UNTERMINATED: &str = "unterminated";
+
+/// Prints a game.
+pub fn print(game: &Game) -> String {
+    let results = Color::BOTH.map(|color| GameResult::Won(color).as_str()).into_iter();
+    let mut results = results.chain([GameResult::Draw.as_str()]);
+    let result = results.find(|known| game.summary.result.as_deref() == Some(known)).unwrap_or("*");
+    let plies = game.plies.iter().map(|ply| {
+        let Ply { san, left_ms, thought, .. } = ply;
+        let (left, eval) = (left_ms.map(Duration::from_millis), thought.as_ref().map(eval));
+        pgn::Ply { text: san.clone(), left, eval }
+    });
+    Pgn { tags: tags(game, result), fen: own_start(game), plies: plies.collect(), result }.print()
+}
+
+/// Prints a game of the database that belongs to the tournament of that name.
+///
+/// # Errors
+/// [`GameError`] of the first move that does not fit the rules.
+pub fn print_stored(tournament: Option<String>, game: &GameState) -> Result<String, GameError> {
+    // The tags hold the number, whichever kind it is.
+    let tournament = tournament.map(|name| (name, Numbering::Games));
+    stored::view(game, tournament).map(|game| print(&game))
+}
+
+/// Prints a game of the database, or a comment if it does not fit the rules.
+pub fn print_or_explain(tournament: Option<String>, game: &GameState) -> String {
+    let explain = |error| format!("; game {} cannot be shown: {error}\n\n", game.header.id);
+    print_stored(tournament, game).unwrap_or_else(explain)
+}
+
+/// Returns the id of a game if this line of its PGN is the tag that has it.
+pub(crate) fn read_id_tag(line: &str) -> Option<&str> {
+    line.strip_prefix("[GameId \"")?.strip_suffix("\"]")
+}
+
+/// Evaluation as Lichess exports it, with the depth.
+fn eval(Thought { score, depth, .. }: &Thought) -> String {
+    match score {
+        Score::Cp(cp) => format!("{:.2},{depth}", f64::from(*cp) / 100.0),
+        Score::Mate(moves) => format!("#{moves},{depth}"),
+    }
+}
+
+/// Initial position, unless it is the usual one.
+fn own_start(game: &Game) -> Option<String> {
+    let kind = game.summary.kind.parse().ok()?;
+    DynGame::begin(kind, Some(&game.start_fen)).ok()?.own_start()
+}
+
+fn tags(game: &Game, result: &str) -> Vec<(&'static str, String)> {
+    let Game { summary, plies, number, termination, repeats, result_at_board, note, .. } = game;
+    let unknown = |text: Option<String>, mark: &str| text.unwrap_or_else(|| mark.to_owned());
+    // By RFC 3339: `2026-03-01T12:30:00.25Z`.
+    let (date, time) = summary.started.split_once('T').unwrap_or_default();
+    let mut tags = vec![
+        ("Event", unknown(summary.tournament.clone(), "?")),
+        ("Site", "Zeitnot arena".to_owned()),
+        ("Date", date.replace('-', ".")),
+        ("Round", unknown(number.map(|number| number.to_string()), "-")),
+        ("White", summary.white.name.clone()),
+        ("Black", summary.black.name.clone()),
+        ("Result", result.to_owned()),
+        ("GameId", summary.id.clone()),
+        ("UTCTime", time.chars().take("12:30:00".len()).collect()),
+        ("TimeControl", unknown(summary.time_control.clone(), "-")),
+        ("PlyCount", plies.len().to_string()),
+        ("Termination", unknown(termination.clone(), UNTERMINATED)),
+    ];
+    if summary.kind != GameKind::Chess.name() {
+        tags.push(("Variant", summary.kind.clone()));
+    }
+    // The other game was broken off.
+    tags.extend(repeats.clone().map(|id| ("Repeats", id)));
+    tags.extend(result_at_board.clone().map(|result| ("ResultAtBoard", result)));
+    tags.extend(note.clone().map(|note| ("Note", note)));
+    tags
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::database::{GameEnd, GameHeader, MoveList, Source};
+    use zeitnot_rules::ByColor;
+    use zeitnot_wire::pgn::WIDTH;
+
+    /// Collects the tags and then the moves, each with whether there is a comment.
+    struct Collector;
+
+    impl Visitor for Collector {
+        type Tags = Vec<String>;
+        type Movetext = Vec<String>;
+        type Output = Vec<String>;
+
+        fn begin_tags(&mut self) -> ControlFlow<Vec<String>, Vec<String>> {
+            ControlFlow::Continue(Vec::new())
+        }
+        fn tag(
+            &mut self,
+            found: &mut Vec<String>,
+            name: &[u8],
+            value: RawTag<'_>,
+        ) -> ControlFlow<Vec<String>> {
+            let [name, value] = [name, value.as_bytes()].map(|text| std::str::from_utf8(text).unwrap());
+            found.push(format!("{name} {}", unescape(value)));
+            ControlFlow::Continue(())
+        }
+        fn begin_movetext(&mut self, found: Vec<String>) -> ControlFlow<Vec<String>, Vec<String>> {
+            ControlFlow::Continue(found)
+        }
+        fn san(&mut self, found: &mut Vec<String>, san: SanPlus) -> ControlFlow<Vec<String>> {
+            found.push(san.to_string());
+            ControlFlow::Continue(())
+        }
+        fn comment(&mut self, found: &mut Vec<String>, _: RawComment<'_>) -> ControlFlow<Vec<String>> {
+            *found.last_mut().unwrap() += " {}";
+            ControlFlow::Continue(())
+        }
+        fn end_game(&mut self, found: Vec<String>) -> Vec<String> {
+            found
+        }
+    }
+
+    /// pgn-reader 0.29 decodes two escaped backslashes in a row as one, so `decode` cannot be used.
+    fn unescape(raw: &str) -> String {
+        let mut chars = raw.chars();
+        std::iter::from_fn(|| chars.next().and_then(|c| if c == '\\' { chars.next() } else { Some(c) }))
+            .collect()
+    }
+
+    fn game(names: [&str; 2], start: Option<&str>, repeats: Option<&str>) -> GameState {
+        let began = time::macros::datetime!(2026-03-01 12:30:00.25 UTC);
+        let header = GameHeader {
+            id: "1a2b".into(),
+            source: Source::Contest,
+            kind: GameKind::Chess,
+            tournament: None,
+            round: Some(7),
+            opening: None,
+            names: ByColor(names.map(str::to_owned)),
+            time_control: Some("3+0.05".into()),
+            start: start.map(str::to_owned),
+            repeats: repeats.map(str::to_owned),
+            began,
+        };
+        let end = GameEnd {
+            result: Some(GameResult::Won(Color::Black)),
+            reason: "Checkmate".into(),
+            termination: "normal".into(),
+            place: None,
+            at: began,
+            note: None,
+            corrected: None,
+        };
+        GameState { header: header.into(), moves: MoveList::default(), end: Some(end) }
+    }
+
+    fn left(ply: usize) -> Duration {
+        Duration::from_millis(2950 + 3_600_000 * ply as u64)
+    }
+
+    fn played(mut game: GameState, moves: &[&str]) -> GameState {
+        for (ply, mv) in moves.iter().enumerate() {
+            game.moves.push(mv, (Some(left(ply)), None));
+        }
+        game
+    }
+
+    fn print_played(game: &GameState) -> String {
+        print_stored(Some("class".to_owned()), game).unwrap()
+    }
+
+    const SHORT: &str = r#"[Event "class"]
+[Site "Zeitnot arena"]
+[Date "2026.03.01"]
+[Round "7"]
+[White "alice"]
+[Black "bob"]
+[Result "0-1"]
+[GameId "1a2b"]
+[UTCTime "12:30:00"]
+[TimeControl "3+0.05"]
+[PlyCount "4"]
+[Termination "normal"]
+
+1. f3 {[%clk 0:00:02.95]} 1... e5 {[%clk 1:00:02.95]} 2. g4 {[%clk 2:00:02.95]}
+2... Qh4# {[%clk 3:00:02.95]} 0-1
+
+"#;
+
+    #[test]
+    fn a_short_game_to_the_letter() {
+        let stored = played(game(["alice", "bob"], None, None), &["f2f3", "e7e5", "g2g4", "d8h4"]);
+        assert_eq!(print_played(&stored), SHORT);
+        assert_eq!(SHORT.lines().filter_map(read_id_tag).collect::<Vec<_>>(), [&*stored.header.id]);
+
+        let header = game(["alice", "bob"], None, Some("0f")).header;
+        let mut running = GameState { header, end: None, ..stored };
+        let pgn = print_played(&running);
+        assert!(pgn.contains("[Termination \"unterminated\"]\n[Repeats \"0f\"]\n"), "{pgn}");
+        assert!(pgn.ends_with("2... Qh4# {[%clk 3:00:02.95]} *\n\n"), "{pgn}");
+        running.moves.push("e2e4", (None, None));
+        assert!(print_stored(None, &running).is_err());
+    }
+
+    #[test]
+    fn thoughts_are_evaluations() {
+        let mut game = stored::view(&played(game(["a", "b"], None, None), &["e2e4", "e7e5"]), None).unwrap();
+        for (ply, score) in game.plies.iter_mut().zip([Score::Cp(-25), Score::Mate(3)]) {
+            let (nodes, nps, pv, origin) = (None, None, Vec::new(), "search".to_owned());
+            ply.thought = Some(Thought { score, depth: 12, nodes, nps, pv, origin });
+        }
+        let pgn = print(&game);
+        assert!(pgn.contains("1. e4 {[%eval -0.25,12] [%clk 0:00:02.95]}"), "{pgn}");
+        assert!(pgn.contains("{[%eval #3,12] [%clk"), "{pgn}");
+        assert!(pgn.contains("[Event \"?\"]"), "{pgn}");
+    }
+
+    #[test]
+    fn numbers_follow_the_position() {
+        let fen = "4k3/8/8/8/8/8/8/4K2R b K - 3 40";
+        let pgn = print_played(&played(game(["a", "b"], Some(fen), None), &["e8d7", "e1g1"]));
+        assert!(pgn.contains("[SetUp \"1\"]\n[FEN \"4k3/8/8/8/8/8/8/4K2R b K - 3 40\"]\n"), "{pgn}");
+        assert!(pgn.contains("\n40... Kd7 {[%clk 0:00:02.95]} 41. O-O {"), "{pgn}");
+    }
+
+    proptest! {
+        #[test]
+        fn another_program_reads_what_we_write(
+            white in "[!-~é]{1,20}", black in "[!-~小明]{1,20}", plies in 0..300_usize,
+        ) {
+            let shuffle = ["Nf3", "Nf6", "Ng1", "Ng8"];
+            let moves: Vec<_> = shuffle.iter().copied().cycle().take(plies).collect();
+            let mut game = stored::view(&game([&white, &black], None, None), None).unwrap();
+            let ply = |(ply, san): (usize, &&str)| Ply {
+                uci: String::new(),
+                san: (*san).to_owned(),
+                fen: String::new(),
+                spent_ms: None,
+                left_ms: u64::try_from(left(ply).as_millis()).ok(),
+                thought: None,
+            };
+            game.plies = moves.iter().enumerate().map(ply).collect();
+            let pgn = print(&game);
+            prop_assert!(pgn.lines().skip_while(|line| line.starts_with('[')).all(|l| l.chars().count() <= WIDTH));
+            let twice = pgn.clone() + &pgn;
+            let games: Result<Vec<_>, _> = Reader::new(twice.as_bytes()).read_games(&mut Collector).collect();
+            let games = games.unwrap();
+            prop_assert_eq!(games.len(), 2);
+            prop_assert_eq!(&games[0], &games[1]);
+            let (tags, found) = games[0].split_at(games[0].len() - plies);
+            prop_assert_eq!([&tags[4], &tags[5]], [&format!("White {white}"), &format!("Black {black}")]);
+            let expected: Vec<_> = moves.iter().map(|san| format!("{san} {{}}")).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

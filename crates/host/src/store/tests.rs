@@ -1,0 +1,226 @@
+//! Files of games under full disks, kills and disks that hang.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+};
+
+use time::OffsetDateTime;
+use zeitnot_pairing::format::Format;
+use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
+
+use super::*;
+use crate::{
+    database::{
+        Change, Fact, GameEnd, GameHeader, GameState, MoveList, Opened, Opening, Reader, Source,
+        TournamentId, WriterThread,
+    },
+    pgn,
+};
+
+fn file(folder: &Path) -> GameFile {
+    GameFile::create(folder, "class", "pgn", OffsetDateTime::UNIX_EPOCH).unwrap()
+}
+
+/// Texts of the files in the folder.
+fn texts(folder: &Path) -> String {
+    let is_pgn = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "pgn");
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).filter(is_pgn);
+    files.map(|path| fs::read_to_string(path).unwrap()).collect()
+}
+
+#[test]
+async fn a_queue_is_written_in_its_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, actor) = Store::channel(file(folder.path()));
+    for game in ["one\n", "two\n"] {
+        store.write(move || game.to_owned());
+    }
+    let thread = actor.spawn(|| ());
+    drop(store);
+    let path = thread.join().await.unwrap();
+    assert_eq!(fs::read_to_string(path).unwrap(), "one\ntwo\n");
+    let (_, empty) = Store::channel(file(folder.path()));
+    assert_eq!(empty.spawn(|| ()).join().await, None);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// An arena with a tournament.
+struct Bench {
+    database: Database,
+    writer: WriterThread,
+    id: TournamentId,
+}
+
+impl Bench {
+    async fn open(folder: &Path) -> Bench {
+        let (database, writer) = Database::open(folder.join("zeitnot.db").into(), || ()).await.unwrap();
+        let Opened { history, .. } = database.open_tournament(opening()).await.unwrap();
+        let (id, at) = (history.tournament.id, OffsetDateTime::UNIX_EPOCH);
+        let seated = |seat: usize, player: &str| {
+            let fact = Fact::Seated { player: Name::try_from(player).unwrap(), seat, holder: None };
+            Change::Event { tournament: id, place: seat as u64, at, fact }
+        };
+        database.commit(vec![seated(0, "alice"), seated(1, "bob")]).await;
+        Bench { database, writer, id }
+    }
+
+    async fn close(self) {
+        drop(self.database);
+        self.writer.join().await;
+    }
+
+    fn store(&self, file: GameFile) -> (Store, StoreActor) {
+        Store::of_database(&self.database, name(), file)
+    }
+
+    /// Writes all games that are not written yet.
+    async fn export(&self, folder: &Path) -> Option<PathBuf> {
+        let (store, actor) = self.store(file(folder));
+        drop(store);
+        actor.spawn(|| ()).join().await
+    }
+
+    async fn game(&self, id: &str) {
+        self.games(&[id.to_owned()]).await;
+    }
+
+    async fn games(&self, ids: &[String]) {
+        self.database.commit(ids.iter().map(|id| self.ended(id)).collect()).await;
+    }
+
+    fn ended(&self, id: &str) -> Change {
+        let began = OffsetDateTime::UNIX_EPOCH;
+        let header = GameHeader {
+            id: id.into(),
+            source: Source::Contest,
+            kind: GameKind::Chess,
+            tournament: Some(self.id),
+            round: Some(1),
+            opening: Some(0),
+            names: ByColor(["alice", "bob"].map(str::to_owned)),
+            time_control: None,
+            start: None,
+            repeats: None,
+            began,
+        };
+        let end = GameEnd {
+            result: Some(GameResult::Won(Color::White)),
+            reason: "Resignation".into(),
+            termination: "normal".into(),
+            place: None,
+            at: began,
+            note: None,
+            corrected: None,
+        };
+        Change::Game(GameState { header: header.into(), moves: MoveList::default(), end: Some(end) })
+    }
+}
+
+fn name() -> Name {
+    Name::try_from("class").unwrap()
+}
+
+fn opening() -> Opening {
+    let (kind, time_control, format) = (GameKind::Chess, "3".parse().unwrap(), Format::default());
+    Opening { name: name(), kind, time_control, format, created: None }
+}
+
+fn count(text: &str, id: &str) -> usize {
+    text.matches(&format!("[GameId \"{id}\"]")).count()
+}
+
+#[test]
+async fn a_kill_neither_loses_a_game_nor_writes_it_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::open(folder.path()).await;
+    bench.game("a").await;
+    // Killed after the game was committed, and after another was appended and not marked yet.
+    let first = bench.export(folder.path()).await.unwrap();
+    bench.game("b").await;
+    let reader = async { Reader::open(bench.database.location()).await.unwrap() };
+    let unmarked = reader.await.unexported("class", 9).await.unwrap();
+    let [b] = unmarked.as_slice() else { panic!("{unmarked:?}") };
+    let text = pgn::print_stored(Some("class".to_owned()), b).unwrap();
+    fs::write(&first, fs::read_to_string(&first).unwrap() + &text).unwrap();
+    bench.close().await;
+
+    let bench = Bench::open(folder.path()).await;
+    assert_eq!(bench.export(folder.path()).await, None);
+    bench.game("c").await;
+    let second = bench.export(folder.path()).await.unwrap();
+    assert_ne!(first, second);
+    let all = texts(folder.path());
+    assert_eq!(["a", "b", "c"].map(|id| count(&all, id)), [1, 1, 1], "{all}");
+    bench.close().await;
+}
+
+#[test]
+async fn many_games_are_exported_page_by_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::open(folder.path()).await;
+    let games = 2 * export::PAGE + 1;
+    bench.games(&(0..games).map(|id| id.to_string()).collect::<Vec<_>>()).await;
+    bench.export(folder.path()).await.unwrap();
+    let all = texts(folder.path());
+    assert!((0..games).all(|id| count(&all, &id.to_string()) == 1));
+    assert_eq!(bench.export(folder.path()).await, None);
+    bench.close().await;
+}
+
+#[test]
+async fn games_that_a_full_disk_refuses_are_written_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::open(folder.path()).await;
+    let mut full = file(folder.path());
+    // Open for reading only.
+    full.replace(File::open(full.path()).unwrap());
+    bench.game("a").await;
+    let (store, actor) = bench.store(full);
+    let thread = actor.spawn(|| ());
+    store.write(|| unreachable!("it is in the database"));
+    drop(store);
+    assert_eq!(thread.join().await, None);
+    assert_eq!(count(&texts(folder.path()), "a"), 0);
+    bench.export(folder.path()).await.unwrap();
+    assert_eq!(count(&texts(folder.path()), "a"), 1);
+    bench.close().await;
+}
+
+/// A folder on a network that is away: nobody waits for it, and no game is lost.
+#[cfg(unix)]
+#[test]
+async fn a_disk_that_hangs_delays_nobody() {
+    use std::os::fd::OwnedFd;
+
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::open(folder.path()).await;
+    let (mut away, pipe) = io::pipe().unwrap();
+    let mut hanging = file(folder.path());
+    hanging.replace(OwnedFd::from(pipe).into());
+    let path = hanging.path().to_owned();
+    let (store, actor) = bench.store(hanging);
+    let (queue, queue_actor) = Store::channel(file(folder.path()));
+    let thread = actor.spawn(|| ());
+    // More than there is room for in the pipe, and in a queue that nobody empties.
+    let ids: Vec<_> = (0..QUEUE + 300).map(|id| format!("hung{id}")).collect();
+    bench.games(&ids).await;
+    for _ in &ids {
+        store.write(|| unreachable!("it is in the database"));
+        queue.write(|| "lost beyond a thousand\n".to_owned());
+    }
+    drop((store, queue, queue_actor));
+    // The thread has begun; soon the pipe is full.
+    io::Read::read_exact(&mut away, &mut [0; 1000]).unwrap();
+    // The arena can end.
+    bench.close().await;
+    drop(away);
+    thread.join().await;
+    fs::remove_file(path).unwrap();
+    let bench = Bench::open(folder.path()).await;
+    bench.export(folder.path()).await.unwrap();
+    // In their order, it is the last.
+    assert_eq!(count(&texts(folder.path()), "hung999"), 1);
+    bench.close().await;
+}
