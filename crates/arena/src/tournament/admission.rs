@@ -2,10 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use zeitnot_host::{
-    note::{Note, with_note},
-    origin::Origin,
-};
 use zeitnot_pairing::Name;
 use zeitnot_wire::contest::JoinKey;
 
@@ -14,6 +10,10 @@ use crate::{
     guesses::{Guesses, WrongSecret},
     keys::Keys,
     secret::Secret,
+};
+use zeitnot_host::{
+    note::{Note, with_note},
+    origin::Origin,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,12 +1,14 @@
 //! Orders of the organiser, and the reasons why one is refused.
 
 use tokio::sync::oneshot;
-use zeitnot_host::{live::view::PairingRow, note::Note};
 use zeitnot_pairing::{Name, NotNow, SeatNo};
 use zeitnot_rules::GameResult;
 
-use super::past::{Correction, GameScore};
 use crate::client::Client;
+use zeitnot_host::{
+    database::{Fact, GameState},
+    note::Note,
+};
 
 /// Order for one tournament.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,34 +103,20 @@ impl CommandError {
 /// Way to answer the organiser.
 pub(super) type Answer = oneshot::Sender<Result<(), CommandError>>;
 
-/// Order that is carried out, to be told once it is settled.
+/// Order that is carried out. The organiser, the players and the page are told once it is settled.
 #[derive(Debug)]
 pub(super) struct CarriedOut {
+    pub(super) fact: Option<Fact>,
+    /// A game that is decided without being played.
+    pub(super) game: Option<GameState>,
+    /// The connection of a player who is removed.
+    pub(super) removed: Option<(SeatNo, Client)>,
     /// Line for the players and the log.
     pub(super) told: String,
-    pub(super) effects: Vec<Effect>,
-    pub(super) answer: Answer,
 }
 
-/// Part of an order that is seen from outside, and so comes when it is settled.
-#[derive(Debug)]
-pub(super) enum Effect {
-    ThrowOut {
-        seat: SeatNo,
-        client: Client,
-        why: String,
-    },
-    /// A result of the standings.
-    Correction(Correction, Note),
-    /// The points of a game that is decided without being played, if it counts …
-    Forfeit(GameScore),
-    /// … and the game itself.
-    Unplayed(PairingRow),
-    /// A player plays no more.
-    Withdraw(Name),
-    /// A line beside the player's name.
-    Refuse {
-        player: Name,
-        why: String,
-    },
+impl CarriedOut {
+    pub(super) fn new(fact: Fact, told: String) -> CarriedOut {
+        CarriedOut { fact: Some(fact), game: None, removed: None, told }
+    }
 }

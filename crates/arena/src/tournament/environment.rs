@@ -4,23 +4,24 @@ use std::path::PathBuf;
 
 use time::OffsetDateTime;
 use tokio::task::spawn_blocking;
+use zeitnot_pairing::Name;
+use zeitnot_rules::{GameKind, chess::Chess};
+
+use super::{
+    actor::TournamentActor,
+    admission::Admission,
+    config::TournamentConfig,
+    refusals::Refusals,
+    reports::Reports,
+    settings::{Access, Settings},
+};
+use crate::{error::ArenaError, guesses::Guesses, keys::Keys, news::NewsSender, openings, secret::Secret};
 use zeitnot_host::{
     database::{Database, GameState, Opened, Opening, SettingsText, TournamentId},
     jobs::Handle,
     live::{Feed, view::JoinLine},
     store::{GameFile, Store, StoreActor},
 };
-use zeitnot_pairing::Name;
-use zeitnot_rules::{GameKind, chess::Chess};
-
-use super::{
-    actor::{Reports, TournamentActor},
-    admission::Admission,
-    config::TournamentConfig,
-    refusals::Refusals,
-    settings::{Access, Settings},
-};
-use crate::{error::ArenaError, guesses::Guesses, keys::Keys, news::NewsSender, openings, secret::Secret};
 
 /// Parts of an arena that all its tournaments share.
 #[derive(Debug)]
@@ -102,7 +103,7 @@ impl Environment {
         };
         let database = self.database.clone().zip(stored);
         let refusals = Refusals::of_tournament(config.name.to_string(), self.live.clone(), database, refused);
-        let reports = Reports { news: self.news.clone(), live: self.live.clone(), edition, joins, refusals };
+        let reports = Reports::new(self.news.clone(), self.live.clone(), refusals, edition, joins);
         let (config, per_address) = (config.clone(), self.per_address);
         let (handle, actor) =
             TournamentActor::channel(config, admission, per_address, openings, store, reports, opened);

@@ -5,13 +5,6 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use zeitnot_host::{
-    game_info::{GameInfo, TournamentGameInfo},
-    hosted_game::{Host, HostedGame},
-    live::view::Source,
-    panic_guard,
-    tag::GameTag,
-};
 use zeitnot_pairing::Name;
 use zeitnot_referee::{Allowance, Cause, Ending, Referee, RefereeRules, Refusal};
 #[cfg(test)]
@@ -22,6 +15,13 @@ use zeitnot_wire::printable;
 use crate::{
     client::Client,
     message::{GameView, Notice},
+};
+use zeitnot_host::{
+    game_info::{GameInfo, TournamentGameInfo},
+    hosted_game::{Host, HostedGame},
+    live::view::Source,
+    panic_guard,
+    tag::GameTag,
 };
 
 /// Interval at which both players hear of the clocks.
@@ -36,7 +36,7 @@ const NOTED_ILLEGAL: u32 = 10;
 #[derive(Debug)]
 pub(super) struct TournamentGame {
     tag: GameTag,
-    names: ByColor<Name>,
+    pub(super) names: ByColor<Name>,
     clients: ByColor<Client>,
     watchers: Vec<Client>,
     pub(super) hosted: HostedGame<DynGame>,
@@ -250,11 +250,11 @@ impl TournamentGame {
 mod tests {
     use tokio::time::advance;
     use tokio_util::sync::CancellationToken;
-    use zeitnot_host::live::view::Numbering;
     use zeitnot_rules::GameResult;
 
     use super::*;
     use crate::client::Outbox;
+    use zeitnot_host::live::view::Numbering;
 
     const SECOND: Duration = Duration::from_secs(1);
 

@@ -8,23 +8,18 @@ use futures_util::{
     stream::{FuturesOrdered, StreamExt},
 };
 use time::OffsetDateTime;
+use zeitnot_pairing::{Name, SeatNo};
+use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult};
+
+use super::command::{Answer, CarriedOut};
 use zeitnot_host::{
     database::{
         Change, Database, FORFEIT, Fact, GameEnd, GameHeader, GameState, History, MoveList, Place, Source,
         TournamentId, TournamentState,
     },
     hosted_game::HostedGame,
-    live::view::PairingRow,
     note::Note,
     tag::GameTag,
-};
-use zeitnot_pairing::{Name, SeatNo};
-use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult};
-
-use super::{
-    command::{CarriedOut, Effect},
-    pairing_log::game_row,
-    past::PastGames,
 };
 
 /// Event that is settled and may be told.
@@ -32,17 +27,10 @@ use super::{
 pub(super) enum Settled {
     /// The result of a game.
     Game(GameTag),
-    /// A player is out, which has given a point to each of these for each game.
-    Withdrawal {
-        seat: SeatNo,
-        name: Name,
-        opponents: Vec<Name>,
-        round: Option<u32>,
-        rows: Vec<PairingRow>,
-        told: String,
-    },
+    /// A player is out, and has forfeited these games.
+    Withdrawal { seat: SeatNo, name: Name, games: Vec<GameState>, told: String },
     /// An order of the organiser.
-    Order(CarriedOut),
+    Order(Box<CarriedOut>, Answer),
 }
 
 /// A game that was not played.
@@ -110,32 +98,17 @@ impl Journal {
     }
 
     /// Hands over that a player is out and forfeits these games.
-    pub(super) fn withdraw(
-        &mut self,
-        (seat, name): (SeatNo, Name),
-        games: Vec<Unplayed>,
-        told: String,
-        past: &mut PastGames,
-    ) {
+    pub(super) fn withdraw(&mut self, (seat, name): (SeatNo, Name), games: Vec<Unplayed>, told: String) {
         let mut changes: Vec<_> = self.event(Fact::Withdrawn { player: name.clone() }).into_iter().collect();
-        let round = games.first().and_then(|game| game.round);
-        let opponents = games.iter().map(|game| game.names[game.winner].clone()).collect();
-        let unplayed = games.into_iter().map(|game| self.unplayed(game, past));
-        let (games, rows): (Vec<_>, Vec<_>) = unplayed.unzip();
-        changes.extend(games);
-        self.settle(changes, Settled::Withdrawal { seat, name, opponents, round, rows, told });
+        let games: Vec<_> = games.into_iter().map(|game| self.unplayed(game)).collect();
+        changes.extend(games.iter().cloned().map(Change::Game));
+        self.settle(changes, Settled::Withdrawal { seat, name, games, told });
     }
 
     /// Hands over an order. [`Journal::settled`] returns it later.
-    pub(super) fn order(
-        &mut self,
-        facts: Vec<Fact>,
-        game: Option<Unplayed>,
-        mut order: CarriedOut,
-        past: &mut PastGames,
-    ) {
+    pub(super) fn order(&mut self, order: CarriedOut, answer: Answer) {
         let mut changes = Vec::new();
-        for fact in facts {
+        if let Some(fact) = order.fact.clone() {
             let tournament = self.tournament();
             let row = match &fact {
                 Fact::Paused => tournament.map(|id| Change::State(id, TournamentState::Paused)),
@@ -149,19 +122,15 @@ impl Journal {
             changes.extend(row);
             changes.extend(self.event(fact));
         }
-        if let Some(game) = game {
-            let (change, row) = self.unplayed(game, past);
-            changes.push(change);
-            order.effects.push(Effect::Unplayed(row));
-        }
+        changes.extend(order.game.clone().map(Change::Game));
         self.orders += 1;
-        self.settle(changes, Settled::Order(order));
+        self.settle(changes, Settled::Order(Box::new(order), answer));
     }
 
     /// Returns what is settled next; `None` if nothing is on its way. Cancel safe.
     pub(super) async fn settled(&mut self) -> Option<Settled> {
         let settled = self.unsettled.next().await;
-        self.orders -= usize::from(matches!(settled, Some(Settled::Order(_))));
+        self.orders -= usize::from(matches!(settled, Some(Settled::Order(..))));
         settled
     }
 
@@ -199,9 +168,10 @@ impl Journal {
         Some(Change::Event { tournament, place: self.place(), at: OffsetDateTime::now_utc(), fact })
     }
 
-    fn unplayed(&mut self, game: Unplayed, past: &mut PastGames) -> (Change, PairingRow) {
+    /// Returns a game that is decided without being played, at the next place.
+    pub(super) fn unplayed(&mut self, game: Unplayed) -> GameState {
         let Unplayed { names, winner, opening, round, reason, note } = game;
-        let (at, result) = (OffsetDateTime::now_utc(), GameResult::Won(winner));
+        let at = OffsetDateTime::now_utc();
         let header = GameHeader {
             id: GameTag::random().to_string().into(),
             source: Source::Contest,
@@ -215,9 +185,8 @@ impl Journal {
             repeats: None,
             began: at,
         };
-        past.add(&header, false, result);
         let end = GameEnd {
-            result: Some(result),
+            result: Some(GameResult::Won(winner)),
             reason: reason.to_owned(),
             termination: FORFEIT.to_owned(),
             place: Some(self.place()),
@@ -225,9 +194,7 @@ impl Journal {
             note,
             corrected: None,
         };
-        let row = game_row(&header, &end);
-        let game = GameState { header: header.into(), moves: MoveList::default(), end: Some(end) };
-        (Change::Game(game), row)
+        GameState { header: header.into(), moves: MoveList::default(), end: Some(end) }
     }
 
     fn settle(&mut self, changes: Vec<Change>, settled: Settled) {

@@ -13,12 +13,6 @@ use tokio::{
     task::{JoinError, JoinSet},
 };
 use tokio_util::sync::CancellationToken;
-use zeitnot_host::{
-    database::{Change, SettingsText, TournamentId},
-    jobs::Handle,
-    live::view::RefusalRow,
-    panic_guard::{self, Panic},
-};
 use zeitnot_pairing::Name;
 use zeitnot_wire::printable;
 
@@ -31,6 +25,12 @@ use super::{
     settings::{Access, AccessKind, AskedAccess, Drawn, Settings, SettingsError},
 };
 use crate::{error::ArenaError, secret::Secret};
+use zeitnot_host::{
+    database::{Change, SettingsText, TournamentId},
+    jobs::Handle,
+    live::view::RefusalRow,
+    panic_guard::{self, Panic},
+};
 
 /// Requests that may wait.
 const QUEUE: usize = 64;

@@ -2,18 +2,21 @@
 
 mod actor;
 mod admission;
+mod boards;
 pub(crate) mod command;
 mod config;
 mod environment;
 mod game;
+mod invitations;
 mod journal;
 mod manager;
 mod pairing_log;
-mod past;
 mod players;
 mod progress;
+mod record;
 mod refusals;
 mod registry;
+mod reports;
 pub(crate) mod restore;
 mod settings;
 mod stored;

@@ -1,45 +1,12 @@
-//! Pairings of a tournament that have come to an end, on their way to the page.
+//! Pairings of a tournament that have come to an end, as the page shows them.
+
+use zeitnot_pairing::Name;
+use zeitnot_rules::ByColor;
 
 use zeitnot_host::{
     database::{Fact, GameEnd, GameHeader, History, Step},
     live::view::PairingRow,
 };
-use zeitnot_pairing::Name;
-use zeitnot_rules::ByColor;
-
-/// Rows that the page does not know yet. Without a page there are none.
-#[derive(Debug, Default)]
-pub(super) struct PairingLog {
-    is_on: bool,
-    unsent: Vec<PairingRow>,
-    /// The page knows the tournament.
-    is_known: bool,
-}
-
-impl PairingLog {
-    pub(super) fn new(is_on: bool) -> PairingLog {
-        PairingLog { is_on, ..PairingLog::default() }
-    }
-
-    /// Adds all that has happened before a restart.
-    pub(super) fn replay(&mut self, history: &History) {
-        if self.is_on {
-            self.unsent.extend(rows(history));
-        }
-    }
-
-    /// Adds a pairing, or changes the one with the same game.
-    pub(super) fn push(&mut self, row: PairingRow) {
-        if self.is_on {
-            self.unsent.push(row);
-        }
-    }
-
-    /// Returns what the page does not know yet, and whether it knows nothing at all.
-    pub(super) fn take(&mut self) -> (Vec<PairingRow>, bool) {
-        (std::mem::take(&mut self.unsent), !std::mem::replace(&mut self.is_known, true))
-    }
-}
 
 /// A game that is over or broken off, or that was not played.
 pub(super) fn game_row(header: &GameHeader, end: &GameEnd) -> PairingRow {

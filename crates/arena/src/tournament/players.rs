@@ -1,10 +1,9 @@
 //! Players of a tournament: seats, connections, and what each is doing.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, mem};
 
 use tokio::time::{Duration, Instant};
 
-use zeitnot_host::{note::Note, origin::Origin, tag::GameTag};
 use zeitnot_net::{Rate, Ration};
 use zeitnot_pairing::{Name, Pairing, SeatNo};
 use zeitnot_rules::ByColor;
@@ -12,6 +11,7 @@ use zeitnot_wire::printable;
 
 use super::admission::{Admitted, JoinError};
 use crate::{client::Client, message::Notice};
+use zeitnot_host::{note::Note, origin::Origin, tag::GameTag};
 
 /// Lines of chat that a player may say and get.
 const SAYS: Rate = Rate { burst: 10, interval: Duration::from_secs(1) };
@@ -64,7 +64,7 @@ pub(super) struct SeatLimits {
 
 #[derive(Debug)]
 pub(super) struct Players {
-    pub(super) seats: BTreeMap<SeatNo, Player>,
+    seats: BTreeMap<SeatNo, Player>,
     limits: SeatLimits,
     /// Looks of the names of those whom the organiser has removed.
     removed: BTreeMap<String, Option<Note>>,
@@ -94,6 +94,33 @@ impl Players {
     pub(super) fn new(limits: SeatLimits) -> Self {
         Players { seats: BTreeMap::new(), limits, removed: BTreeMap::new() }
     }
+
+    pub(super) fn get(&self, seat: SeatNo) -> Option<&Player> {
+        self.seats.get(&seat)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (SeatNo, &Player)> {
+        self.seats.iter().map(|(seat, player)| (*seat, player))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.seats.len()
+    }
+
+    pub(super) fn seats(&self) -> Vec<SeatNo> {
+        self.seats.keys().copied().collect()
+    }
+
+    fn change(&mut self, seat: SeatNo, change: impl FnOnce(&mut Player)) {
+        if let Some(player) = self.seats.get_mut(&seat) {
+            change(player);
+        }
+    }
+
+    pub(super) fn client(&self, seat: SeatNo) -> Option<&Client> {
+        self.get(seat)?.client.as_ref()
+    }
+
     /// Takes the seat of that name again, or the first free one: of those behind all others once play has begun.
     pub(super) fn join(
         &mut self,
@@ -144,10 +171,35 @@ impl Players {
 
     /// Takes a player in again who was out.
     pub(super) fn readmit(&mut self, seat: SeatNo) {
-        if let Some(player) = self.seats.get_mut(&seat) {
+        self.change(seat, |player| {
             player.is_withdrawn = false;
             player.absent_since = player.client.is_none().then(Instant::now);
-        }
+        });
+    }
+
+    /// Makes a seat free for somebody else.
+    pub(super) fn vacate(&mut self, seat: SeatNo) {
+        self.seats.remove(&seat);
+    }
+
+    /// Notes that a player forfeits what is left to play.
+    pub(super) fn withdraw(&mut self, seat: SeatNo) {
+        self.change(seat, |player| (player.absent_since, player.is_withdrawn) = (None, true));
+    }
+
+    /// Stops waiting for an absent player.
+    pub(super) fn give_up(&mut self, seat: SeatNo) {
+        self.change(seat, |player| player.absent_since = None);
+    }
+
+    /// Notes that a player has acknowledged a game.
+    pub(super) fn acknowledged(&mut self, seat: SeatNo) {
+        self.change(seat, |player| (player.absent_since, player.is_silent) = (None, false));
+    }
+
+    /// Notes that a player has not acknowledged a game; returns whether it had not the last time either.
+    pub(super) fn note_silence(&mut self, seat: SeatNo) -> bool {
+        self.seats.get_mut(&seat).is_some_and(|player| mem::replace(&mut player.is_silent, true))
     }
 
     pub(super) fn seat_of(&self, name: &str) -> Option<SeatNo> {
@@ -175,10 +227,10 @@ impl Players {
 
     /// Records that a player has disconnected; the seat stays.
     pub(super) fn leave(&mut self, seat: SeatNo) {
-        if let Some(player) = self.seats.get_mut(&seat) {
+        self.change(seat, |player| {
             (player.client, player.left_at) = (None, Instant::now());
             player.absent_since.get_or_insert_with(Instant::now);
-        }
+        });
     }
 
     /// Returns the player in a seat, if it is still this connection's.
@@ -220,18 +272,15 @@ impl Players {
 
     /// Waits again for those who are away and had played all: there is somebody new to meet.
     pub(super) fn expect_back(&mut self) {
-        let now = Instant::now();
         let away = self.seats.values_mut().filter(|player| player.client.is_none() && !player.is_withdrawn);
-        away.for_each(|player| player.absent_since = player.absent_since.or(Some(now)));
+        away.for_each(|player| player.absent_since = player.absent_since.or_else(|| Some(Instant::now())));
     }
 
     /// Counts the absence of whoever is away from now on.
     pub(super) fn excuse_absence(&mut self) {
-        let now = Instant::now();
-        self.seats
-            .values_mut()
-            .filter_map(|player| player.absent_since.as_mut())
-            .for_each(|since| *since = now);
+        for player in self.seats.values_mut() {
+            player.absent_since = player.absent_since.map(|_| Instant::now());
+        }
     }
 
     pub(super) fn clients(&self) -> impl Iterator<Item = &Client> {
@@ -239,33 +288,25 @@ impl Players {
     }
 
     pub(super) fn set_doing(&mut self, seat: SeatNo, doing: Doing) {
-        if let Some(player) = self.seats.get_mut(&seat) {
-            player.doing = doing;
-        }
+        self.change(seat, |player| player.doing = doing);
     }
 
     /// Lets a player rest before the next game.
     pub(super) fn rest(&mut self, seat: SeatNo, pause: Duration) {
-        if let Some(player) = self.seats.get_mut(&seat) {
-            (player.doing, player.rests_until) = (Doing::Waiting, Instant::now() + pause);
-        }
+        self.change(seat, |player| {
+            (player.doing, player.rests_until) = (Doing::Waiting, Instant::now() + pause)
+        });
     }
 
-    pub(super) fn names(
-        &self,
-        Pairing { seats: ByColor([white, black]), .. }: Pairing,
-    ) -> Option<ByColor<Name>> {
-        let name = |seat| self.seats.get(&seat).map(|player| player.name.clone());
-        Some(ByColor([name(white)?, name(black)?]))
+    pub(super) fn names(&self, pairing: Pairing) -> Option<ByColor<Name>> {
+        let [white, black] = pairing.seats.0.map(|seat| self.get(seat).map(|player| player.name.clone()));
+        Some(ByColor([white?, black?]))
     }
 
     /// Returns both players' connections; `None` unless both are connected.
-    pub(super) fn clients_of(
-        &self,
-        Pairing { seats: ByColor([white, black]), .. }: Pairing,
-    ) -> Option<ByColor<Client>> {
-        let client = |seat| self.seats.get(&seat)?.client.clone();
-        Some(ByColor([client(white)?, client(black)?]))
+    pub(super) fn clients_of(&self, pairing: Pairing) -> Option<ByColor<Client>> {
+        let [white, black] = pairing.seats.0.map(|seat| self.client(seat).cloned());
+        Some(ByColor([white?, black?]))
     }
 
     /// Passes on a line of chat. It is rationed for the sender, and for the receiver of many senders' lines.
@@ -292,9 +333,8 @@ impl Players {
     /// Tells everybody but the player concerned.
     pub(super) fn tell_others(&self, about: SeatNo, text: &str) {
         let others = self.seats.iter().filter(|(seat, _)| **seat != about);
-        for client in others.filter_map(|(_, player)| player.client.as_ref()) {
-            client.tell_optional(Notice::Info(text.to_owned()));
-        }
+        let clients = others.filter_map(|(_, player)| player.client.as_ref());
+        clients.for_each(|client| client.tell_optional(Notice::Info(text.to_owned())));
     }
 }
 

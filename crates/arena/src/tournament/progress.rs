@@ -1,8 +1,7 @@
 //! Progress of a tournament: whether it has begun, is paused, and lets anybody in.
 
-use zeitnot_host::{database::Fact, live::view::TournamentState};
-
 use super::config::{StartKind, TournamentConfig};
+use zeitnot_host::{database::Fact, live::view::TournamentState};
 
 /// Phase of a tournament.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

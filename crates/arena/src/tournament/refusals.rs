@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 
 use time::OffsetDateTime;
+use zeitnot_net::{Rate, Ration};
+use zeitnot_wire::printable;
+
 use zeitnot_host::{
     database::{Change, Database, RefusalRecord, TournamentId, moment},
     live::{Feed, view::RefusalRow},
 };
-use zeitnot_net::{Rate, Ration};
-use zeitnot_wire::printable;
 
 /// Refusals that are kept.
 const MAX_KEPT: usize = 100;

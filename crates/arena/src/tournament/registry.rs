@@ -3,7 +3,6 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::sync::{mpsc, oneshot, watch};
-use zeitnot_host::{jobs::Handle, note::Note, tag::GameTag};
 use zeitnot_pairing::{Name, SeatNo};
 use zeitnot_rules::GameResult;
 use zeitnot_wire::printable;
@@ -14,6 +13,7 @@ use super::{
     command::{Command, CommandError},
 };
 use crate::{client::Client, message::Request};
+use zeitnot_host::{jobs::Handle, note::Note, tag::GameTag};
 
 /// Place of a player in a tournament, held by the connection.
 #[derive(Debug)]

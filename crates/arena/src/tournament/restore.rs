@@ -1,17 +1,17 @@
 //! A tournament as its history leaves it, for an arena that goes on with it and for whoever asks for its results.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use zeitnot_host::database::{Fact, GameEnd, GameHeader, History, Step};
-use zeitnot_pairing::{self, Bye, Name, Pairing, PairingSystem, SeatNo, standings::Standings};
+use zeitnot_pairing::{Bye, Name, Pairing, PairingSystem, SeatNo, standings::Standings};
 use zeitnot_rules::{ByColor, GameResult};
 
 use super::{
     config::TournamentConfig,
-    past::PastGames,
     players::{Players, SeatLimits},
     progress::Progress,
+    record::Record,
 };
+use zeitnot_host::database::{Fact, History, Step};
 
 /// A tournament that goes on, or begins.
 #[derive(Debug)]
@@ -19,21 +19,9 @@ pub(super) struct Restored {
     pub(super) progress: Progress,
     pub(super) players: Players,
     pub(super) pairing: Box<dyn PairingSystem>,
-    pub(super) standings: Standings,
-    /// Games that began.
-    pub(super) rounds: u32,
-    /// Games without a result that have not been repeated.
-    pub(super) broken_off: Vec<BrokenOff>,
-    pub(super) past: PastGames,
+    pub(super) record: Record,
     /// Byes, and ends of byes, that the last arena did not come to write down.
-    pub(super) lost_byes: Vec<(Name, Bye)>,
-}
-
-/// Game without a result, which is to be played again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct BrokenOff {
-    pub(super) id: String,
-    pub(super) names: ByColor<Name>,
+    pub(super) lost_byes: Vec<Fact>,
 }
 
 impl Restored {
@@ -42,10 +30,7 @@ impl Restored {
             progress: Progress::new(config),
             players: Players::new(limits),
             pairing: config.pairing_system(),
-            standings: Standings::new(config.format()),
-            rounds: 0,
-            broken_off: Vec::new(),
-            past: PastGames::default(),
+            record: Record::new(config.format()),
             lost_byes: Vec::new(),
         }
     }
@@ -54,29 +39,19 @@ impl Restored {
     pub(super) fn replay(&mut self, history: &History) {
         for step in history.steps() {
             self.pair(step);
-            count(&mut self.standings, &mut self.past, step);
+            self.record.apply(step);
             self.grant_byes();
         }
-        let began = history.games.iter().filter(|game| game.end.as_ref().is_none_or(GameEnd::is_played));
-        self.rounds = u32::try_from(began.count()).unwrap_or(u32::MAX);
-        let repeated: BTreeSet<_> =
-            history.games.iter().filter_map(|g| g.header.repeats.as_deref()).collect();
-        let broken_off = history.games.iter().filter(|game| {
-            game.end.as_ref().is_some_and(|end| end.result.is_none()) && !repeated.contains(&*game.header.id)
-        });
-        self.broken_off = broken_off.filter_map(|game| BrokenOff::of(&game.header)).collect();
     }
 
     /// Counts the byes of the rounds that the pairing has begun, unless the history had them.
     fn grant_byes(&mut self) {
         for bye in self.pairing.take_byes() {
-            let Some(player) = self.players.seats.get(&bye.seat) else { continue };
-            if bye.is_revoked {
-                self.standings.revoke_bye(bye.round, &player.name);
-            } else if !self.standings.grant_bye(bye.round, &player.name) {
-                continue;
+            let Some(player) = self.players.get(bye.seat) else { continue };
+            let fact = bye_fact(&bye, &player.name);
+            if self.record.apply_fact(&fact).is_some() {
+                self.lost_byes.push(fact);
             }
-            self.lost_byes.push((player.name.clone(), bye));
         }
     }
 
@@ -88,22 +63,20 @@ impl Restored {
         match step {
             Step::Fact(Fact::Seated { player, seat, holder }) => {
                 self.players.restore(SeatNo(*seat), player.clone(), *holder);
-                self.progress.seated(self.players.seats.len());
+                self.progress.seated(self.players.len());
                 self.pairing.enter(SeatNo(*seat), player);
             }
             Step::Fact(Fact::Freed { player }) => {
                 if let Some(seat) = self.players.seat_of(player.as_str()) {
-                    self.players.seats.remove(&seat);
+                    self.players.vacate(seat);
                     self.pairing.forget(seat);
-                    self.progress.freed(self.players.seats.len());
+                    self.progress.freed(self.players.len());
                 }
             }
             Step::Fact(Fact::Withdrawn { player }) => {
                 let Some(seat) = self.players.seat_of(player.as_str()) else { return };
-                self.pairing.withdraw(seat, &self.players.seats.keys().copied().collect::<Vec<_>>());
-                if let Some(player) = self.players.seats.get_mut(&seat) {
-                    (player.absent_since, player.is_withdrawn) = (None, true);
-                }
+                self.pairing.withdraw(seat, &self.players.seats());
+                self.players.withdraw(seat);
             }
             Step::Fact(Fact::Returned { player }) => {
                 if let Some(seat) = self.players.seat_of(player.as_str())
@@ -118,8 +91,12 @@ impl Restored {
                 }
                 self.players.remove(player, note.clone());
             }
-            Step::Fact(Fact::Bye { player, round }) => self.find_bye(player, *round, false),
-            Step::Fact(Fact::ByeRevoked { player, round }) => self.find_bye(player, *round, true),
+            // The history has it: it is not lost.
+            Step::Fact(bye @ (Fact::Bye { .. } | Fact::ByeRevoked { .. })) => {
+                if let Some(at) = self.lost_byes.iter().position(|lost| lost == bye) {
+                    self.lost_byes.remove(at);
+                }
+            }
             Step::Fact(Fact::Round { .. }) => drop(self.pairing.begin_round()),
             Step::Fact(Fact::PairedByHand { white, black }) => {
                 if let Some(seats) = self.seats([white.as_str(), black.as_str()])
@@ -130,7 +107,7 @@ impl Restored {
             }
             Step::Fact(Fact::Corrected { game, result, .. }) => {
                 let pairing = &mut *self.pairing;
-                if let Err(error) = self.past.correct(game, *result, pairing, &self.players, 0) {
+                if let Err(error) = self.record.correct(game, *result, pairing, &self.players, 0) {
                     tracing::warn!("the correction of game {game} changes no pairing: {error}");
                 }
             }
@@ -153,35 +130,25 @@ impl Restored {
         }
     }
 
-    /// The history has this bye, or its end: it is not lost.
-    fn find_bye(&mut self, name: &Name, round: u32, is_revoked: bool) {
-        let is_it = |(player, bye): &(Name, Bye)| {
-            player == name && bye.round == round && bye.is_revoked == is_revoked
-        };
-        if let Some(at) = self.lost_byes.iter().position(is_it) {
-            self.lost_byes.remove(at);
-        }
-    }
-
     fn seats(&self, names: [&str; 2]) -> Option<ByColor<SeatNo>> {
         let [white, black] = names.map(|name| self.players.seat_of(name));
         Some(ByColor([white?, black?]))
     }
 }
 
-impl BrokenOff {
-    pub(super) fn of(header: &GameHeader) -> Option<BrokenOff> {
-        let names = names(header)?;
-        Some(BrokenOff { id: header.id.to_string(), names })
-    }
+/// Returns what a bye, or its end, is in the history.
+pub(super) fn bye_fact(Bye { round, is_revoked, .. }: &Bye, player: &Name) -> Fact {
+    let (player, round) = (player.clone(), *round);
+    if *is_revoked { Fact::ByeRevoked { player, round } } else { Fact::Bye { player, round } }
 }
 
 /// Returns the standings that a history leads to.
 pub(crate) fn standings(history: &History) -> Standings {
-    let mut standings = Standings::new(history.tournament.format.clone());
-    let mut past = PastGames::default();
-    history.steps().into_iter().for_each(|step| count(&mut standings, &mut past, step));
-    standings
+    let mut record = Record::new(history.tournament.format.clone());
+    for step in history.steps() {
+        record.apply(step);
+    }
+    record.standings().clone()
 }
 
 /// Returns the players who are out, each with the reason.
@@ -209,41 +176,4 @@ fn reason_of_withdrawal(history: &History, player: &Name) -> String {
         (game.header.names[!winner] == player.as_str()).then(|| end.reason.clone())
     });
     forfeited.unwrap_or_else(|| "Withdrawn".to_owned())
-}
-
-fn names(header: &GameHeader) -> Option<ByColor<Name>> {
-    let [white, black] = &header.names.0;
-    let name = |text: &str| Name::try_from(text).ok();
-    Some(ByColor([name(white)?, name(black)?]))
-}
-
-fn count(standings: &mut Standings, past: &mut PastGames, step: Step<'_>) {
-    match step {
-        Step::Fact(Fact::Seated { player, seat, .. }) => standings.enter(SeatNo(*seat), player),
-        Step::Fact(Fact::Freed { player }) => {
-            standings.forget(player);
-            past.forget(player);
-        }
-        Step::Fact(Fact::Round { .. }) => standings.begin_round(),
-        Step::Fact(Fact::Bye { player, round }) => drop(standings.grant_bye(*round, player)),
-        Step::Fact(Fact::ByeRevoked { player, round }) => standings.revoke_bye(*round, player),
-        Step::Fact(Fact::Withdrawn { player } | Fact::Removed { player, .. }) => standings.withdraw(player),
-        Step::Fact(Fact::Returned { player }) => standings.readmit(player),
-        Step::Fact(Fact::Corrected { game, result, .. }) => {
-            if let Some(change) = past.swap(game, *result) {
-                change.take_back(standings);
-                change.count(standings);
-            }
-        }
-        Step::Fact(_) => {}
-        Step::Result(header, end, result) => {
-            past.add(header, end.is_played(), result);
-            let Some(names) = names(header) else { return };
-            let (names, round) = (ByColor(names.0.each_ref()), header.round.unwrap_or_default());
-            match end.is_played() {
-                true => standings.record(round, names, result),
-                false => standings.forfeit(round, names, result),
-            }
-        }
-    }
 }

@@ -1,13 +1,5 @@
 //! View of a tournament that stands in the database only: one that is over, or that another arena runs.
 
-use zeitnot_host::{
-    database::{self, Fact, History, SettingsText, StoredOutcome},
-    live::{
-        TournamentReport,
-        view::{Tournament, TournamentState},
-    },
-};
-
 use super::{
     config::{StartKind, TournamentConfig},
     pairing_log,
@@ -15,6 +7,13 @@ use super::{
     refusals, restore,
     settings::Settings,
     view::view,
+};
+use zeitnot_host::{
+    database::{self, Fact, History, SettingsText, StoredOutcome},
+    live::{
+        TournamentReport,
+        view::{Tournament, TournamentState},
+    },
 };
 
 /// Returns the view; `None` if its time control is none. Nobody is connected, and it takes no orders.

@@ -1,12 +1,10 @@
 //! Errors of ours: a panic in the pairing pauses the tournament, one in its view takes it from the page.
 
+use super::TournamentActor;
 use zeitnot_host::{
     database::Fact,
-    live::Feed,
     panic_guard::{self, Panic},
 };
-
-use super::TournamentActor;
 
 /// Name in the list of refusals, by which the organiser hears of it. No player's has a space.
 const PROGRAM: &str = "the arena";
@@ -32,7 +30,7 @@ impl TournamentActor {
         if panic_guard::contain(|| self.call_off_all(|_| true, "The tournament is paused")).is_err() {
             self.invitations.clear();
         }
-        self.publisher.note_change();
+        self.reports.note_change();
     }
 
     /// Shows the tournament on the page. It does without one after a panic.
@@ -40,7 +38,7 @@ impl TournamentActor {
         if let Err(panic) = panic_guard::contain(|| self.publish(false)) {
             let name = &self.config.name;
             tracing::error!("{name}: the page shows no more of the tournament: {panic}; please report it");
-            self.reports.live = Feed::default();
+            self.reports.turn_off();
         }
     }
 }

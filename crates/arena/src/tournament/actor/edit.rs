@@ -1,11 +1,10 @@
 //! Changes of the settings of a tournament before its first pairing, and its deletion.
 
-use zeitnot_host::{database::Fact, live::view::JoinLine};
-
 use super::{
-    super::{admission::Admission, config::TournamentConfig, progress::Progress, view::Publisher},
+    super::{admission::Admission, config::TournamentConfig, progress::Progress},
     TournamentActor,
 };
+use zeitnot_host::{database::Fact, live::view::JoinLine};
 
 /// Reason why a tournament keeps its settings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,7 +18,7 @@ pub(crate) enum EditError {
 impl TournamentActor {
     /// Checks whether the tournament can have these settings.
     pub(in super::super) fn check_edit(&self, config: &TournamentConfig) -> Result<(), EditError> {
-        let seats = self.players.seats.len();
+        let seats = self.players.len();
         if !self.is_untouched() {
             return Err(EditError::Begun);
         }
@@ -28,12 +27,12 @@ impl TournamentActor {
 
     /// Returns whether nothing has been paired or counted.
     fn is_untouched(&self) -> bool {
-        let is_new = |name| self.standings.games(name) == 0;
+        let is_new = |name| self.record.standings().games(name) == 0;
         let has_begun = self.progress.has_begun()
-            || self.rounds > 0
+            || self.boards.next_number() > 1
             || !self.invitations.is_empty()
             || !self.journal.is_settled();
-        !has_begun && self.players.seats.values().all(|player| is_new(&player.name))
+        !has_begun && self.players.iter().all(|(_, player)| is_new(&player.name))
     }
 
     /// Ends a tournament in which nothing has been paired, which is forgotten then. Returns whether it is such a one.
@@ -49,9 +48,9 @@ impl TournamentActor {
     pub(in super::super) fn edit(&mut self, config: TournamentConfig) -> Result<(), EditError> {
         self.check_edit(&config)?;
         self.pairing = config.pairing_system();
-        self.standings.set_format(config.format());
-        for (seat, player) in &self.players.seats {
-            self.pairing.enter(*seat, &player.name);
+        self.record.set_format(config.format());
+        for (seat, player) in self.players.iter() {
+            self.pairing.enter(seat, &player.name);
         }
         let mut progress = Progress::new(&config);
         if self.progress.is_paused() {
@@ -61,7 +60,7 @@ impl TournamentActor {
         if self.progress.lets_late_in() != config.late_entries {
             self.journal.note(Fact::LateEntries { allowed: config.late_entries });
         }
-        progress.seated(self.players.seats.len());
+        progress.seated(self.players.len());
         self.progress = progress;
         self.config = config;
         self.show();
@@ -70,13 +69,14 @@ impl TournamentActor {
 
     /// Decides anew who may join. Whoever has joined stays.
     pub(in super::super) fn admit_by(&mut self, admission: Admission, joins: Vec<JoinLine>) {
-        (self.admission, self.reports.joins) = (admission, joins);
+        self.admission = admission;
+        self.reports.set_joins(joins);
         self.show();
     }
 
     /// Shows the change at once: whoever hears of it finds it on the page.
     fn show(&mut self) {
-        self.publisher = Publisher::default();
+        self.reports.hurry();
         self.publish(false);
     }
 }

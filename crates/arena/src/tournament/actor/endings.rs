@@ -4,19 +4,20 @@ use std::sync::Arc;
 
 use tokio::select;
 use tokio_util::sync::CancellationToken;
-use zeitnot_host::{database::GameState, pgn, timer::until};
 use zeitnot_pairing::{Name, SeatNo, format::PairingKind};
-use zeitnot_rules::{ByColor, Color, GameResult};
+use zeitnot_rules::{ByColor, Color};
 
 use super::{
-    super::{
-        journal::{Settled, Unplayed},
-        pairing_log::game_row,
-        restore::BrokenOff,
-    },
-    Running, TournamentActor,
+    super::journal::{Settled, Unplayed},
+    TournamentActor,
 };
 use crate::news::Event;
+use zeitnot_host::{
+    database::{Fact, GameEnd},
+    pgn,
+    tag::GameTag,
+    timer::until,
+};
 
 /// Way in which a player goes for good.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -49,11 +50,11 @@ impl Departure {
 impl TournamentActor {
     /// A player who is out forfeits the rest.
     pub(super) fn withdraw(&mut self, seat: SeatNo, departure: Departure) {
-        let Some(player) = self.players.seats.get_mut(&seat) else { return };
-        player.absent_since = None;
+        let Some(player) = self.players.get(seat) else { return };
         let name = player.name.clone();
+        self.players.give_up(seat);
         let round = self.pairing.round();
-        let forfeited = self.pairing.withdraw(seat, &self.players.seats.keys().copied().collect::<Vec<_>>());
+        let forfeited = self.pairing.withdraw(seat, &self.players.seats());
         let Some(forfeited) = forfeited else { return };
         if departure == Departure::Absence {
             let why = match self.config.pairing {
@@ -64,7 +65,7 @@ impl TournamentActor {
         }
         let opponents = forfeited
             .into_iter()
-            .filter_map(|(opponent, games)| Some((self.players.seats.get(&opponent)?.name.clone(), games)));
+            .filter_map(|(opponent, games)| Some((self.players.get(opponent)?.name.clone(), games)));
         let reason = departure.reason();
         let game = |opponent: Name| Unplayed {
             names: ByColor([opponent, name.clone()]),
@@ -76,74 +77,44 @@ impl TournamentActor {
         };
         let games =
             opponents.flat_map(|(opponent, games)| vec![opponent; games as usize]).map(game).collect();
-        if let Some(player) = self.players.seats.get_mut(&seat) {
-            player.is_withdrawn = true;
-        }
+        self.players.withdraw(seat);
         let told = departure.told(&name);
-        self.journal.withdraw((seat, name), games, told, &mut self.past);
+        self.journal.withdraw((seat, name), games, told);
     }
 
     /// Hands over the results of the games that are over. They are told when they are settled.
     pub(super) fn conclude_games(&mut self) {
-        for (tag, Running { pairing, game, end, note, counts, .. }) in &mut self.running {
-            if let Some(ended) = self.journal.end_game(*tag, &mut game.hosted, note.clone()) {
-                // The next changes are based on this result.
-                *counts = ended.result.is_some_and(|result| self.pairing.played(*pairing, result));
-                *end = Some(ended);
-            }
-        }
+        self.boards.hand_over_ends(&mut self.journal, &mut *self.pairing);
         self.grant_byes();
     }
 
     /// Tells what is settled.
-    pub(super) async fn settle(&mut self, settled: Settled) {
+    pub(super) fn settle(&mut self, settled: Settled) {
         match settled {
-            Settled::Withdrawal { seat, name, opponents, round, rows, told } => {
-                let round = round.unwrap_or_default();
-                for opponent in &opponents {
-                    let names = ByColor([opponent, &name]);
-                    self.standings.forfeit(round, names, GameResult::Won(Color::White));
-                }
-                rows.into_iter().for_each(|row| self.pairings.push(row));
+            Settled::Withdrawal { seat, name, games, told } => {
+                let rows = games.iter().filter_map(|game| self.record.add(game));
+                rows.for_each(|row| self.reports.end_pairing(row));
                 // A player who has joined again meanwhile is not out.
-                if self.players.seats.get(&seat).is_some_and(|player| player.is_withdrawn) {
-                    self.standings.withdraw(&name);
+                if self.players.get(seat).is_some_and(|player| player.is_withdrawn) {
+                    self.record.apply_fact(&Fact::Withdrawn { player: name.clone() });
                 }
                 self.players.tell_others(seat, &told);
                 self.report(Event::Withdrawn(name));
             }
-            Settled::Order(order) => self.confirm(order),
-            Settled::Game(tag) => {
-                let Some(running) = self.running.remove(&tag) else { return };
-                for seat in running.pairing.seats.0 {
-                    self.players.rest(seat, self.config.pause);
-                }
-                self.record(running).await;
-            }
+            Settled::Order(order, answer) => self.confirm(*order, answer),
+            Settled::Game(tag) => self.conclude(tag),
         }
     }
 
-    async fn record(&mut self, Running { names, mut game, end, counts, .. }: Running) {
-        let Some(end) = end else { return };
-        game.finish();
-        let state = GameState { end: Some(end.clone()), ..game.hosted.state() };
-        let header = state.header.clone();
-        self.pairings.push(game_row(&header, &end));
-        self.report(Event::GameEnded {
-            names: names.clone(),
-            result: end.result,
-            reason: end.reason.clone(),
-            plies: game.hosted.referee.plies.len(),
-        });
-        match end.result {
-            Some(result) => {
-                self.past.add(&header, true, result);
-                if counts {
-                    let round = header.round.unwrap_or_default();
-                    self.standings.record(round, ByColor(names.0.each_ref()), result);
-                }
-            }
-            None => self.broken_off.extend(BrokenOff::of(&header)),
+    fn conclude(&mut self, tag: GameTag) {
+        let Some((pairing, game, state)) = self.boards.conclude(tag) else { return };
+        for seat in pairing.seats.0 {
+            self.players.rest(seat, self.config.pause);
+        }
+        self.record.add(&state).into_iter().for_each(|row| self.reports.end_pairing(row));
+        if let Some(GameEnd { result, reason, .. }) = state.end.clone() {
+            let (names, plies) = (game.names, game.hosted.referee.plies.len());
+            self.report(Event::GameEnded { names, result, reason, plies });
         }
         let name = self.config.name.to_string();
         self.store.write(move || pgn::print_or_explain(Some(name), &state));
@@ -158,21 +129,21 @@ impl TournamentActor {
                 () = stop.cancelled() => break,
                 Some(job) = self.jobs.recv() => self.contain(job),
                 () = until(deadline) => {}
-                Some(settled) = self.journal.settled() => self.settle(settled).await,
+                Some(settled) = self.journal.settled() => self.settle(settled),
             }
             self.show_on_page();
         }
         while let Some(settled) = self.journal.settled().await {
-            self.settle(settled).await;
+            self.settle(settled);
         }
     }
 
     /// Aborts running games, and closes all connections.
     pub(super) async fn close(&mut self, complete: bool) {
-        self.running.values_mut().for_each(|running| running.game.shut_down());
+        self.boards.shut_down();
         self.conclude_games();
         while let Some(settled) = self.journal.settled().await {
-            self.settle(settled).await;
+            self.settle(settled);
         }
         let name = &self.config.name;
         let goodbye = if complete {
@@ -184,12 +155,10 @@ impl TournamentActor {
         } else {
             "The arena is shutting down".to_owned()
         };
-        for tag in self.invitations.keys().copied().collect::<Vec<_>>() {
-            self.call_off(tag, &goodbye);
-        }
+        self.call_off_all(|_| true, &goodbye);
         self.players.clients().for_each(|client| client.hang_up(goodbye.clone()));
         if complete {
-            self.report(Event::Over(Arc::new(self.standings.clone())));
+            self.report(Event::Over(Arc::new(self.record.standings().clone())));
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Coming and going: who gets a seat, and what becomes of it.
 
-use zeitnot_host::{database::Fact, origin::Origin};
 use zeitnot_pairing::{Name, SeatNo};
 
 use super::{
@@ -12,6 +11,7 @@ use super::{
     TournamentActor,
 };
 use crate::{client::Client, message::Notice, news::Event};
+use zeitnot_host::{database::Fact, origin::Origin};
 
 impl TournamentActor {
     pub(in crate::tournament) fn join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {
@@ -28,12 +28,12 @@ impl TournamentActor {
 
     /// Notes on the page and in the database that somebody was refused, or thrown out.
     pub(in crate::tournament) fn note_refusal(&mut self, player: &str, reason: &impl ToString) {
-        self.reports.refusals.note(player, reason);
+        self.reports.refuse(player, reason);
     }
 
     /// Answers a player who has joined.
     fn greet(&self, seat: SeatNo) {
-        let Some(client) = self.players.seats.get(&seat).and_then(|player| player.client.as_ref()) else {
+        let Some(client) = self.players.client(seat) else {
             return;
         };
         let (name, active) = (&self.config.name, self.players.clients().count());
@@ -57,7 +57,7 @@ impl TournamentActor {
         if known.is_none() {
             self.check_newcomer(&name)?;
         }
-        let holder = known.and_then(|seat| self.players.seats.get(&seat)).and_then(|player| player.holder);
+        let holder = known.and_then(|seat| self.players.get(seat)).and_then(|player| player.holder);
         let is_noted = known.is_some() && holder == admitted.holder;
         // In a tournament with an end every seat counts.
         if self.progress.is_open() && known.is_none() {
@@ -65,20 +65,18 @@ impl TournamentActor {
         }
         let holder = admitted.holder;
         let seat = self.players.join(&self.config.name, admitted, self.progress.has_begun())?;
-        self.progress.seated(self.players.seats.len());
+        self.progress.seated(self.players.len());
         if known.is_none() {
             self.players.expect_back();
         }
-        self.standings.enter(seat, &name);
         if !is_noted {
-            self.journal.note(Fact::Seated { player: name.clone(), seat: seat.0, holder });
+            self.note(Fact::Seated { player: name.clone(), seat: seat.0, holder });
         }
         self.pairing.enter(seat, &name);
         // A player of a Swiss who stayed away for too long comes into the next round.
         if self.pairing.readmit(seat) {
             self.players.readmit(seat);
-            self.standings.readmit(&name);
-            self.journal.note(Fact::Returned { player: name.clone() });
+            self.note(Fact::Returned { player: name.clone() });
         }
         self.greet(seat);
         let active = self.players.clients().count();
@@ -89,9 +87,9 @@ impl TournamentActor {
 
     /// Checks whether there is a seat for somebody new: seats are kept for those whom a gauntlet names.
     fn check_newcomer(&self, name: &Name) -> Result<(), JoinError> {
-        let (seats, max) = (self.players.seats.len(), self.config.max_players());
+        let (seats, max) = (self.players.len(), self.config.max_players());
         let tournament = || self.config.name.clone();
-        let is_here = |wanted: &Name| self.players.seats.values().any(|player| player.name == *wanted);
+        let is_here = |wanted: &Name| self.players.iter().any(|(_, player)| player.name == *wanted);
         let kept = self.config.gauntlet.iter().filter(|wanted| !is_here(wanted)).count();
         match self.progress.has_begun() {
             false if self.config.gauntlet.contains(name) || seats + kept < max => Ok(()),
@@ -111,9 +109,9 @@ impl TournamentActor {
 
     /// Makes room for a newcomer from that address where names are used up: somebody who has left is forgotten.
     fn vacate(&mut self, holder: Option<Origin>) {
-        let standings = &self.standings;
+        let standings = self.record.standings();
         let Some(seat) = self.players.to_vacate(holder, |name| standings.games(name)) else { return };
-        if let Some(name) = self.players.seats.get(&seat).map(|player| player.name.clone()) {
+        if let Some(name) = self.players.get(seat).map(|player| player.name.clone()) {
             tracing::info!("{}: {name} is gone and makes room for others", self.config.name);
             self.free(seat, &name);
         }
@@ -121,19 +119,17 @@ impl TournamentActor {
 
     /// Forgets a player and all results against others, who keep their points.
     pub(super) fn free(&mut self, seat: SeatNo, name: &Name) {
-        self.players.seats.remove(&seat);
-        self.standings.forget(name);
-        self.past.forget(name);
+        self.players.vacate(seat);
         self.pairing.forget(seat);
-        self.journal.note(Fact::Freed { player: name.clone() });
+        self.note(Fact::Freed { player: name.clone() });
     }
 
     /// Returns whether an absent player's seat is free for somebody else: a player who has played keeps it, and in a
     /// tournament with an end, so does everybody once it has begun.
     pub(super) fn is_dispensable(&self, seat: SeatNo, name: &Name) -> bool {
         let is_playing =
-            self.players.seats.get(&seat).is_some_and(|player| matches!(player.doing, Doing::Playing(_)));
-        !self.progress.has_begun() && !is_playing && self.standings.games(name) == 0
+            self.players.get(seat).is_some_and(|player| matches!(player.doing, Doing::Playing(_)));
+        !self.progress.has_begun() && !is_playing && self.record.standings().games(name) == 0
     }
 
     /// A connection is gone, and with it the game that was played on it.
@@ -147,7 +143,7 @@ impl TournamentActor {
             Doing::Waiting => {}
             Doing::Invited(tag) => self.call_off(tag, &format!("Player {name} left")),
             Doing::Playing(tag) => {
-                if let Some((game, color)) = self.running_game(tag, seat) {
+                if let Some((game, color)) = self.boards.game(tag, seat) {
                     game.leave(color);
                 }
             }

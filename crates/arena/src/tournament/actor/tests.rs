@@ -7,12 +7,8 @@ use std::{
 
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-use zeitnot_host::{
-    database::{Opening, Reader, WriterThread},
-    store::{GameFile, StoreThread},
-};
 use zeitnot_pairing::format::PairingKind;
-use zeitnot_rules::{GameKind, GameResult};
+use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
 use super::*;
 use crate::{
@@ -21,8 +17,15 @@ use crate::{
     tournament::{
         admission::{Applicant, JoinError, Proof},
         command::{Command, CommandError},
+        refusals::Refusals,
         restore,
     },
+};
+use zeitnot_host::{
+    database::{Opening, Reader, WriterThread},
+    live::Feed,
+    note::Note,
+    store::{GameFile, StoreThread},
 };
 
 mod corrections;
@@ -68,8 +71,7 @@ impl Bench {
         let (store, file) = Store::channel(file);
         let files = file.spawn(|| ());
         let refusals = Refusals::of_tournament("class".to_owned(), Feed::default(), None, Vec::new());
-        let reports =
-            Reports { news: news::channel(), live: Feed::default(), edition: 1, joins: Vec::new(), refusals };
+        let reports = Reports::new(news::channel(), Feed::default(), refusals, 1, Vec::new());
         let opened = Some((database, opened));
         let (_, actor) =
             TournamentActor::channel(config, Admission::default(), 99, Vec::new(), store, reports, opened);
@@ -112,7 +114,7 @@ impl Bench {
     async fn settle(&mut self) {
         self.actor.conclude_games();
         while let Some(settled) = self.actor.journal.settled().await {
-            self.actor.settle(settled).await;
+            self.actor.settle(settled);
         }
         self.clients.retain(|_, (seat, client, outbox)| {
             outbox.drain();
@@ -123,36 +125,37 @@ impl Bench {
     /// Pairs whoever is free, and begins all games.
     fn pair(&mut self) {
         self.actor.pair();
-        for tag in self.actor.invitations.keys().copied().collect::<Vec<_>>() {
+        for (tag, _) in self.actor.invitations.iter().collect::<Vec<_>>() {
             self.begin(tag);
         }
     }
 
     fn begin(&mut self, tag: GameTag) {
-        for seat in self.actor.invitations[&tag].pairing.seats.0 {
+        for seat in self.actor.invitations.get(tag).unwrap().seats.0 {
             self.actor.accept(tag, seat);
         }
     }
 
     fn running(&self) -> Vec<GameTag> {
-        let going_on = self.actor.running.iter().filter(|(_, running)| running.end.is_none());
-        going_on.map(|(tag, _)| *tag).collect()
+        self.actor.boards.iter().filter(|(_, _, game)| !game.is_over()).map(|(tag, ..)| tag).collect()
     }
 
     /// Ends the game between these two; returns its id.
     async fn end(&mut self, white: &str, black: &str, result: GameResult) -> String {
         let names = ByColor([name(white), name(black)]);
-        let mut running = self.actor.running.iter_mut();
-        let (tag, running) = running.find(|(_, running)| running.names == names).unwrap();
-        running.game.end(result);
-        let id = tag.to_string();
+        let (tag, ..) = self.actor.boards.iter().find(|(_, _, game)| game.names == names).unwrap();
+        self.end_game(tag, result);
         self.settle().await;
-        id
+        tag.to_string()
+    }
+
+    fn end_game(&mut self, tag: GameTag, result: GameResult) {
+        let (_, pairing, _) = self.actor.boards.iter().find(|(known, ..)| *known == tag).unwrap();
+        self.actor.boards.game(tag, pairing.seats[Color::White]).unwrap().0.end(result);
     }
 
     fn games(&self) -> Vec<[String; 2]> {
-        let names =
-            self.actor.running.values().map(|running| running.names.0.each_ref().map(Name::to_string));
+        let names = self.actor.boards.iter().map(|(_, _, game)| game.names.0.each_ref().map(Name::to_string));
         let mut games: Vec<_> = names.collect();
         games.sort();
         games
@@ -160,29 +163,23 @@ impl Bench {
 
     /// Score by name.
     fn score(&self, player: &str) -> f64 {
-        let rows = self.actor.standings.rows();
+        let rows = self.actor.record.standings().rows();
         rows.iter().find(|row| row.name.as_str() == player).unwrap().score.points()
     }
 
     /// All that a restart must bring back.
     fn state(&self) -> String {
-        let TournamentActor { progress, players, pairing, standings, past, .. } = &self.actor;
-        state(progress, players, pairing.as_ref(), standings, past)
+        let TournamentActor { progress, players, pairing, record, .. } = &self.actor;
+        state(progress, players, pairing.as_ref(), record)
     }
 }
 
-fn state(
-    progress: &Progress,
-    players: &Players,
-    pairing: &dyn PairingSystem,
-    standings: &Standings,
-    past: &PastGames,
-) -> String {
-    let seat = |(seat, player): (&SeatNo, &super::super::players::Player)| {
-        (*seat, player.name.clone(), player.is_withdrawn)
+fn state(progress: &Progress, players: &Players, pairing: &dyn PairingSystem, record: &Record) -> String {
+    let seat = |(seat, player): (SeatNo, &super::super::players::Player)| {
+        (seat, player.name.clone(), player.is_withdrawn)
     };
-    let seats: Vec<_> = players.seats.iter().map(seat).collect();
-    format!("{progress:?}\n{seats:?}\n{pairing:?}\n{standings:?}\n{past:?}").replace("},", "},\n")
+    let seats: Vec<_> = players.iter().map(seat).collect();
+    format!("{progress:?}\n{seats:?}\n{pairing:?}\n{record:?}").replace("},", "},\n")
 }
 
 /// The state that the history on the disk leads to.
@@ -193,10 +190,10 @@ async fn replayed(folder: &Path, config: &TournamentConfig) -> String {
     let limits = SeatLimits { seats: MAX_PLAYERS, per_address: 99, hold: config.name_held };
     let mut restored = Restored::new(config, limits);
     restored.replay(&history);
-    let Restored { progress, players, pairing, standings, past, lost_byes, .. } = restored;
+    let Restored { progress, players, pairing, record, lost_byes, .. } = restored;
     assert_eq!(lost_byes, []);
-    assert_eq!(restore::standings(&history), standings, "as `arena results` tells it");
-    state(&progress, &players, pairing.as_ref(), &standings, &past)
+    assert_eq!(restore::standings(&history), *record.standings(), "as `arena results` tells it");
+    state(&progress, &players, pairing.as_ref(), &record)
 }
 
 const SYSTEMS: [&str; 5] = [
@@ -225,7 +222,7 @@ fn random_order(bench: &Bench, random: &mut fastrand::Rng) -> Command {
         8..10 => Command::Forfeit { player: one, note },
         10..14 => Command::Pair { white: one, black: other },
         _ => {
-            let games = bench.actor.past.ids();
+            let games = bench.actor.record.ids();
             let game = games.get(random.usize(..games.len().max(1))).cloned().unwrap_or_default();
             let result = (random.u8(..4) > 0).then(|| random_result(random));
             Command::Correct { game, result, note: self::note() }
@@ -246,7 +243,7 @@ async fn step(bench: &mut Bench, random: &mut fastrand::Rng) {
             if !running.is_empty() {
                 let tag = running[random.usize(..running.len())];
                 let result = random_result(random);
-                bench.actor.running.get_mut(&tag).unwrap().game.end(result);
+                bench.end_game(tag, result);
                 bench.actor.conclude_games();
             }
         }
@@ -269,14 +266,14 @@ async fn step(bench: &mut Bench, random: &mut fastrand::Rng) {
 /// The absolute rules of a Swiss: nobody meets twice, nobody has two byes.
 fn check_swiss(bench: &Bench) {
     let mut met = BTreeSet::new();
-    for (names, round) in bench.actor.past.meetings() {
+    for (names, round) in bench.actor.record.meetings() {
         let mut names = names.0.clone();
         names.sort();
         met.insert((names, round));
     }
     let pairs: BTreeSet<_> = met.iter().map(|(names, _)| names).collect();
     assert_eq!(pairs.len(), met.len(), "somebody has met somebody twice: {met:?}");
-    for row in bench.actor.standings.rows() {
+    for row in bench.actor.record.standings().rows() {
         assert!(row.tally.byes <= 1, "{row:?}");
     }
 }
@@ -353,10 +350,10 @@ async fn a_pause_keeps_the_running_game_and_pairs_nobody_until_it_ends() {
     assert!(matches!(bench.order(Command::Start).await, Err(CommandError::HasBegun(_))));
     assert!(matches!(bench.order(Command::Resume).await, Err(CommandError::NotPaused(_))));
     bench.actor.pair();
-    let first = *bench.actor.invitations.keys().next().unwrap();
+    let first = bench.actor.invitations.iter().next().unwrap().0;
     bench.begin(first);
     assert_eq!(bench.order(Command::Pause).await, Ok(()));
-    assert_eq!((bench.actor.invitations.len(), bench.games().len()), (0, 1));
+    assert_eq!((bench.actor.invitations.iter().count(), bench.games().len()), (0, 1));
     bench.pair();
     let [white, black] = bench.games()[0].clone();
     bench.end(&white, &black, WHITE).await;
@@ -381,7 +378,7 @@ async fn whoever_is_removed_loses_forfeits_and_stays_out() {
     assert_eq!(bench.order(remove(&white)).await, Ok(()));
     assert_eq!(bench.order(remove(&white)).await, Err(CommandError::IsRemoved(name(&white))));
     assert_eq!(bench.order(remove("nobody")).await, Err(CommandError::UnknownPlayer(name("nobody"))));
-    let row = bench.actor.standings.rows().into_iter().find(|row| row.name == name(&white)).unwrap();
+    let row = bench.actor.record.standings().rows().into_iter().find(|row| row.name == name(&white)).unwrap();
     assert_eq!((row.tally.losses, row.tally.forfeits), (4, 3), "one at the board");
     let white = NAMES.into_iter().find(|known| *known == white).unwrap();
     assert!(!bench.clients.contains_key(white), "the connection is closed");
@@ -408,14 +405,14 @@ async fn a_forfeit_decides_a_game_that_runs_or_waits() {
     let nothing = Err(CommandError::NothingToForfeit(name("ada")));
     assert_eq!(bench.order(forfeit("ada")).await, nothing, "nothing is paired");
     bench.actor.pair();
-    let first = *bench.actor.invitations.keys().next().unwrap();
+    let first = bench.actor.invitations.iter().next().unwrap().0;
     bench.begin(first);
     let [running, _] = bench.games()[0].clone();
     let waiting = NAMES.into_iter().find(|name| !bench.games()[0].contains(&(*name).to_owned())).unwrap();
     assert_eq!(bench.order(forfeit(&running)).await, Ok(()));
     assert_eq!(bench.order(forfeit(waiting)).await, Ok(()));
     assert_eq!(bench.score(&running) + bench.score(waiting), 0.0);
-    let forfeits: u32 = bench.actor.standings.rows().iter().map(|row| row.tally.forfeits).sum();
+    let forfeits: u32 = bench.actor.record.standings().rows().iter().map(|row| row.tally.forfeits).sum();
     assert_eq!(forfeits, 1, "the other was lost at the board");
     let mut bench = reopened(bench, folder.path(), settings).await;
     bench.actor.pair();
@@ -465,7 +462,7 @@ async fn a_late_one_comes_into_the_next_round_of_a_swiss_and_the_organiser_pairs
     }
     assert!(bench.actor.is_complete());
     assert_eq!(bench.score("eve"), 1.0, "nothing for the round before");
-    let report = bench.actor.standings.trf("class").unwrap();
+    let report = bench.actor.record.standings().trf("class").unwrap();
     let accelerated = report.players.iter().filter(|player| !player.virtual_points.is_empty());
     assert_eq!(accelerated.count(), 2, "half of those of the first round");
     bench.close().await;

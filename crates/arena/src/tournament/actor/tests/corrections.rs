@@ -114,7 +114,7 @@ async fn a_forfeit_in_a_knockout_that_is_corrected_to_a_draw_is_played() {
     let mut bench = begun(folder.path(), settings, &["ada", "bob", "cyd", "dan"]).await;
     bench.actor.pair();
     assert_eq!(bench.order(Command::Forfeit { player: name("ada"), note: None }).await, Ok(()));
-    let forfeit = bench.actor.past.ids().swap_remove(0);
+    let forfeit = bench.actor.record.ids().swap_remove(0);
     assert_eq!(bench.order(correct(&forfeit, Some(GameResult::Draw))).await, Ok(()));
     assert_eq!((bench.score("ada"), bench.score("dan")), (0.0, 0.0));
     bench.pair();
@@ -166,7 +166,7 @@ async fn a_correction_finds_its_place_among_equal_results_on_their_way_to_the_di
         games.push((white.clone(), bench.end(&white, &black, GameResult::Draw).await, black));
     };
     let tag = bench.running()[0];
-    bench.actor.running.get_mut(&tag).unwrap().game.end(GameResult::Draw);
+    bench.end_game(tag, GameResult::Draw);
     bench.actor.conclude_games();
     assert_eq!(bench.order(correct(&first, Some(WHITE))).await, Ok(()));
     let bench = reopened(bench, folder.path(), settings).await;

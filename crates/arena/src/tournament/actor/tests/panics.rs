@@ -1,6 +1,8 @@
 //! Panics in the pairing.
 
-use zeitnot_pairing::{NotNow, Past};
+use std::mem;
+
+use zeitnot_pairing::{NotNow, Pairing, Past};
 use zeitnot_testing::until;
 
 use super::*;
@@ -65,7 +67,7 @@ async fn a_panic_in_the_pairing_pauses_the_tournament_and_its_games_go_on() {
     bench.actor.pairing = Box::new(Broken(intact));
     bench.actor.contain(TournamentActor::pair);
     assert!(bench.actor.progress.is_paused());
-    let told = bench.actor.reports.refusals.rows();
+    let told = bench.actor.reports.refusals().rows();
     assert!(told[0].reason.contains("has paused the tournament"), "{told:?}");
     let [white, black] = bench.games().remove(0);
     bench.end(&white, &black, GameResult::Draw).await;

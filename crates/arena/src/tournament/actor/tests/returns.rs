@@ -22,9 +22,9 @@ async fn whoever_stayed_away_from_a_swiss_joins_again_for_the_next_round() {
         bench.pair();
     };
     end_round(&mut bench).await;
-    assert!(!plays(&bench) && bench.actor.players.seats[&seat].is_withdrawn);
+    assert!(!plays(&bench) && bench.actor.players.get(seat).unwrap().is_withdrawn);
     assert!(bench.join("dan"));
-    assert!(!bench.actor.players.seats[&seat].is_withdrawn);
+    assert!(!bench.actor.players.get(seat).unwrap().is_withdrawn);
     let mut bench = reopened(bench, folder.path(), settings).await;
     bench.pair();
     assert!(!plays(&bench), "the round is paired");
@@ -44,7 +44,7 @@ async fn whoever_stayed_away_from_a_swiss_joins_again_for_the_next_round() {
     bench.settle().await;
     bench.actor.withdraw(seat, Departure::Absence);
     bench.settle().await;
-    assert!(bench.join("dan") && bench.actor.players.seats[&seat].is_withdrawn);
+    assert!(bench.join("dan") && bench.actor.players.get(seat).unwrap().is_withdrawn);
     let bench = reopened(bench, folder.path(), settings).await;
     bench.close().await;
 }
@@ -54,17 +54,17 @@ fn pair_in_silence(bench: &mut Bench, player: &str) -> String {
     bench.actor.pair();
     let silent = bench.actor.players.seat_of(player).unwrap();
     let mut opponent = None;
-    for (tag, invitation) in &bench.actor.invitations {
-        let seats = invitation.pairing.seats.0;
+    for (tag, pairing) in bench.actor.invitations.iter() {
+        let seats = pairing.seats.0;
         if seats.contains(&silent) {
-            opponent = seats.into_iter().find(|seat| *seat != silent).map(|seat| (*tag, seat));
+            opponent = seats.into_iter().find(|seat| *seat != silent).map(|seat| (tag, seat));
         }
     }
     let (tag, opponent) = opponent.unwrap();
-    let others = bench.actor.invitations.keys().copied().filter(|other| *other != tag);
+    let others = bench.actor.invitations.iter().map(|(other, _)| other).filter(|other| *other != tag);
     others.collect::<Vec<_>>().into_iter().for_each(|other| bench.begin(other));
     bench.actor.accept(tag, opponent);
-    bench.actor.players.seats[&opponent].name.to_string()
+    bench.actor.players.get(opponent).unwrap().name.to_string()
 }
 
 #[test]
@@ -87,7 +87,7 @@ async fn a_silent_player_of_a_swiss_costs_its_own_game_and_no_time() {
     bench.pair();
     assert!(bench.games().concat().contains(&"dan".to_owned()), "the last round");
     let seat = bench.actor.players.seat_of("dan").unwrap();
-    assert!(!bench.actor.players.seats[&seat].is_silent);
+    assert!(!bench.actor.players.get(seat).unwrap().is_silent);
     bench.close().await;
 }
 
