@@ -3,6 +3,7 @@
 use std::fs;
 
 use zeitnot_clients::lichess;
+use zeitnot_testing::LONG;
 
 use super::page;
 use crate::support::command::{err, out, zeitnot};
@@ -18,7 +19,7 @@ fn shows(name: &str, text: &str) {
     assert!(page(name).contains(text), "{name} does not show this: {text}");
 }
 
-#[test]
+#[test(limit = LONG)]
 fn the_node_count_of_bench_is_the_documented_one() {
     let bench = zeitnot(&["bench"]).output().unwrap();
     let nodes = out(&bench).lines().find_map(|line| line.split_once(" nodes ")).unwrap().0;
