@@ -16,7 +16,7 @@ use zeitnot_bot::{Activity, Bot, BotContext, GameStatus, cache::Cache, sources::
 use zeitnot_clients::{ProtocolError, Server, Shutdown};
 use zeitnot_engine::{EngineFactory, priority::Granted};
 use zeitnot_net::descriptors;
-use zeitnot_seat::{Lobby, OrderQueue, Orders};
+use zeitnot_seat::{CLIENT_TIMEOUT, Lobby, OrderQueue, Orders};
 
 use super::{
     CliError,
@@ -181,7 +181,7 @@ fn open_page(
     tasks: &TaskTracker,
     shutdown: &Shutdown,
 ) -> Result<Reporter, CliError> {
-    let (control, orders) = Orders::channel();
+    let (control, orders) = Orders::channel(CLIENT_TIMEOUT);
     let page = BotPage::bind(web, BotControl { soon: shutdown.soon.clone(), orders: control })?;
     bot_page::start(page, Controls { servers, orders, logged }, news, tasks, shutdown)
 }

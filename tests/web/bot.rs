@@ -11,7 +11,7 @@ use zeitnot_host::live::{
     view::{BotError, BotServer, BotServerState, BotView},
 };
 use zeitnot_rules::{ByColor, GameKind, MoveText};
-use zeitnot_seat::Orders;
+use zeitnot_seat::{Orders, PAGE_TIMEOUT};
 use zeitnot_testing::{soon, until};
 
 use crate::support::{
@@ -61,7 +61,7 @@ async fn a_bot_shows_its_games_and_stops_by_the_token_alone() {
     let config: WebConfig = toml::from_str(&config).unwrap();
     let soon_stop = CancellationToken::new();
     let stop = CancellationToken::new();
-    let control = BotControl { soon: soon_stop.clone(), orders: Orders::channel().0 };
+    let control = BotControl { soon: soon_stop.clone(), orders: Orders::channel(PAGE_TIMEOUT).0 };
     let page = BotPage::bind(config, control).unwrap();
     let browser = Browser::new(page.address());
     let (hold, held) = oneshot::channel::<()>();

@@ -87,7 +87,7 @@ impl GameInfo {
         }
     }
 
-    /// Returns the same for the database.
+    /// Converts it to the header of a row of the database.
     pub fn header(&self) -> GameHeader {
         let tournament = self.tournament.as_ref();
         GameHeader {

@@ -10,7 +10,8 @@
 //! touches neither the database nor the live view. Nothing here waits, except [`HostedGame::settle`]: every instant is
 //! passed in.
 //!
-//! An end is told to nobody before it is on the disk, so that a kill never takes back a result that somebody has seen:
+//! An end is told to nobody before it is on the disk, or before the disk has failed to answer for 5 s, so that a kill never
+//! takes back a result that somebody has seen:
 //! [`HostedGame::take_end`] hands it over, and [`HostedGame::tell_end`] shows it. A game that runs when its arena is
 //! killed is broken off at the next start, by the database; a front whose players come back begins it again with its
 //! id and its moves.

@@ -21,8 +21,8 @@ mod orders;
 
 pub use lookup::{LookupSource, PositionLookup, PositionQuery, Suggestion, Suggestions};
 pub use orders::{
-    BlockOrder, BotColor, ChallengeOrder, JoinOrder, Order, OrderAnswer, OrderError, OrderKind, OrderQueue,
-    OrderRequest, Orders,
+    BlockOrder, BotColor, CLIENT_TIMEOUT, ChallengeOrder, JoinOrder, Order, OrderAnswer, OrderError,
+    OrderKind, OrderQueue, OrderRequest, Orders, PAGE_TIMEOUT,
 };
 
 /// Time within which a player takes an event; one that does not hangs.

@@ -13,8 +13,10 @@ use zeitnot_rules::{Color, TimeControl};
 
 /// Orders that may wait for a receiver.
 const MAX_WAITING: usize = 8;
-/// Time within which an order is answered: less than a request to the page may take.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time within which a client answers an order.
+pub const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time within which the page has the answers of all clients: more than each may take, and less than a request to the page.
+pub const PAGE_TIMEOUT: Duration = Duration::from_secs(8);
 /// Longest text of a field in bytes.
 const MAX_TEXT: usize = 200;
 
@@ -176,7 +178,10 @@ pub type OrderAnswer = Result<String, OrderError>;
 
 /// The owner's end: gives orders to one receiver. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Orders(mpsc::Sender<OrderRequest>);
+pub struct Orders {
+    requests: mpsc::Sender<OrderRequest>,
+    timeout: Duration,
+}
 
 /// The receiver's end. By default no orders come.
 #[derive(Debug, Default)]
@@ -191,10 +196,10 @@ pub struct OrderRequest {
 }
 
 impl Orders {
-    /// Creates both ends.
-    pub fn channel() -> (Orders, OrderQueue) {
-        let (tx, rx) = mpsc::channel(MAX_WAITING);
-        (Orders(tx), OrderQueue(Some(rx)))
+    /// Creates both ends; an order is answered within this time.
+    pub fn channel(timeout: Duration) -> (Orders, OrderQueue) {
+        let (requests, queue) = mpsc::channel(MAX_WAITING);
+        (Orders { requests, timeout }, OrderQueue(Some(queue)))
     }
 
     /// Gives an order. Returns what will happen.
@@ -206,16 +211,16 @@ impl Orders {
         let (answer, answered) = oneshot::channel();
         self.pass_on(OrderRequest { order, answer });
         let conflict = |why: &str| Err(OrderError::Conflict(why.to_owned()));
-        match timeout(ANSWER_TIMEOUT, answered).await {
+        match timeout(self.timeout, answered).await {
             Ok(Ok(done)) => done,
             Ok(Err(_)) => conflict("the bot has left this server"),
-            Err(_) => conflict("the bot is not connected to this server yet: try again later"),
+            Err(_) => conflict("the bot is not connected to this server: try again later"),
         }
     }
 
     /// Passes on an order for whose answer somebody else waits.
     pub fn pass_on(&self, request: OrderRequest) {
-        if let Err(mpsc::error::TrySendError::Full(request)) = self.0.try_send(request) {
+        if let Err(mpsc::error::TrySendError::Full(request)) = self.requests.try_send(request) {
             let why = "the bot has too many orders: try again later".to_owned();
             let _ = request.answer.send(Err(OrderError::Conflict(why)));
         }
@@ -246,7 +251,7 @@ mod tests {
 
     #[test(start_paused = true)]
     async fn an_order_that_nobody_waits_for_is_not_carried_out() {
-        let (orders, mut queue) = Orders::channel();
+        let (orders, mut queue) = Orders::channel(CLIENT_TIMEOUT);
         let not_connected = orders.give(block("eve")).await.unwrap_err();
         assert!(not_connected.to_string().contains("not connected"), "{not_connected}");
         let client = tokio::spawn(async move {
@@ -265,7 +270,7 @@ mod tests {
 
     #[test]
     async fn orders_are_bounded() {
-        let (orders, _queue) = Orders::channel();
+        let (orders, _queue) = Orders::channel(CLIENT_TIMEOUT);
         let give = |orders: Orders| async move { orders.give(block("eve")).await };
         let waiting: Vec<_> = (0..MAX_WAITING).map(|_| tokio::spawn(give(orders.clone()))).collect();
         tokio::task::yield_now().await;
@@ -276,7 +281,7 @@ mod tests {
 
     #[test]
     async fn odd_texts_are_refused() {
-        let (orders, mut queue) = Orders::channel();
+        let (orders, mut queue) = Orders::channel(CLIENT_TIMEOUT);
         let long = "x".repeat(MAX_TEXT + 1);
         for odd in ["", "  ", "a\nb", &long] {
             let refused = orders.give(block(odd)).await;

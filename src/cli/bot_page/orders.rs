@@ -2,7 +2,9 @@
 
 use futures_util::future::join_all;
 use zeitnot_clients::Server;
-use zeitnot_seat::{BlockOrder, Order, OrderAnswer, OrderError, OrderKind, OrderQueue, OrderRequest, Orders};
+use zeitnot_seat::{
+    BlockOrder, Order, OrderAnswer, OrderError, OrderKind, OrderQueue, OrderRequest, Orders, PAGE_TIMEOUT,
+};
 
 /// Means by which the page controls the client of one server.
 #[derive(Clone, Debug)]
@@ -21,7 +23,7 @@ pub(super) struct BlockChange {
 impl ServerControl {
     /// Creates the means, and the end for the client.
     pub(in crate::cli) fn new(server: &Server) -> (ServerControl, OrderQueue) {
-        let (orders, queue) = Orders::channel();
+        let (orders, queue) = Orders::channel(PAGE_TIMEOUT);
         let takes = OrderKind::ALL.map(|kind| (kind, server.takes(kind)));
         (ServerControl { name: server.to_string(), orders, takes }, queue)
     }
@@ -115,7 +117,7 @@ mod tests {
     use super::*;
 
     fn server(name: &str, can: &'static [OrderKind]) -> ServerControl {
-        let (orders, _) = Orders::channel();
+        let (orders, _) = Orders::channel(PAGE_TIMEOUT);
         let takes = OrderKind::ALL.map(|kind| {
             (kind, if can.contains(&kind) { Ok(()) } else { Err("not there: it pairs its players") })
         });

@@ -112,8 +112,9 @@ pub(super) async fn run(setup: Setup, stop: CancellationToken) -> (Report, Closi
     };
     game.hosted.referee.end(None, end.cause(), Instant::now());
     game.hosted.settle().await;
-    let words = end.words();
     report.verdict = game.hosted.referee.ending.filter(|ending| ending.result.is_some()).map(verdict);
+    // A result that has come before a stop is told.
+    let words = report.verdict.clone().map_or(end, End::Verdict).words();
     let players = game.players.0.into_iter().filter_map(|player| player.connection).collect();
     let moves = game.hosted.referee.plies.iter().map(|ply| dashed(&ply.mv)).collect();
     (Report { moves, ..report }, Closing { players, words })

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use zeitnot_referee::{Ending, PlayedMove};
 use zeitnot_rules::ByColor;
 use zeitnot_wire::{
-    lichess::Variant,
+    lichess::{Status, Variant},
     pgn::{self, Pgn},
 };
 
@@ -50,7 +50,7 @@ fn tags(game: &Game, site: SocketAddr) -> Vec<(&'static str, String)> {
         ("BlackElo", rating(black)),
         ("Variant", Variant::from(game.terms.variant.clone()).name),
         ("TimeControl", format!("{}+{}", time.initial.as_secs(), time.increment.as_secs())),
-        ("Termination", termination(game)),
+        ("Termination", termination(&game.status()).to_owned()),
     ];
     if let Some(ByColor([white, black])) = game.rating_diffs {
         tags.extend([("WhiteRatingDiff", format!("{white:+}")), ("BlackRatingDiff", format!("{black:+}"))]);
@@ -61,7 +61,11 @@ fn tags(game: &Game, site: SocketAddr) -> Vec<(&'static str, String)> {
 }
 
 /// Kind of the end, as PGN of Lichess writes it.
-fn termination(game: &Game) -> String {
-    let kind = game.hosted.referee.ending.map_or("unterminated", |ending| ending.cause.termination());
-    kind[..1].to_uppercase() + &kind[1..]
+fn termination(status: &Status) -> &'static str {
+    match status {
+        Status::Created | Status::Started => "Unterminated",
+        Status::Aborted | Status::NoStart | Status::Timeout | Status::UnknownFinish => "Abandoned",
+        Status::OutOfTime => "Time forfeit",
+        _ => "Normal",
+    }
 }

@@ -144,6 +144,9 @@ struct SavedGame {
     moves: Vec<String>,
     /// The mover's clock after each move, in milliseconds.
     left: Vec<Option<u64>>,
+    /// Time that each move took, in milliseconds; earlier versions did not save it.
+    #[serde(default)]
+    spent: Vec<Option<u64>>,
     clocks: [Option<Duration>; 2],
     draw_offers: [bool; 2],
     takeback_offers: [bool; 2],
@@ -164,6 +167,7 @@ fn save(game: &Game, now: Instant) -> SavedGame {
         last_move: millis(game.last_move),
         moves: game.board().moves().iter().map(ToString::to_string).collect(),
         left: game.hosted.referee.plies.iter().map(|ply| ply.left.map(millis)).collect(),
+        spent: game.hosted.referee.plies.iter().map(|ply| ply.spent.map(millis)).collect(),
         clocks: Color::BOTH.map(|color| game.hosted.referee.clock.left(color, now)),
         draw_offers: Color::BOTH.map(|color| game.hosted.referee.offers_draw(color)),
         takeback_offers: Color::BOTH.map(|color| game.hosted.referee.asks_takeback(color)),
@@ -190,8 +194,9 @@ fn restore(
     let setup = GameSetup { id, terms: saved.terms, board, players: ByColor(saved.players), created };
     let mut game = Game::new(setup, timeouts, host.clone(), now);
     for (ply, text) in saved.moves.iter().enumerate() {
-        let left = saved.left.get(ply).copied().flatten().map(Duration::from_millis);
-        game.hosted.referee.replay(text, left, None).ok()?;
+        let [left, spent] = [&saved.left, &saved.spent]
+            .map(|times| times.get(ply).copied().flatten().map(Duration::from_millis));
+        game.hosted.referee.replay(text, left, spent).ok()?;
     }
     game.last_move = date(saved.last_move);
     if let [Some(white), Some(black)] = saved.clocks {

@@ -135,10 +135,12 @@ impl Boards {
     pub(super) fn hand_over_ends(&mut self, journal: &mut Journal, pairings: &mut dyn PairingSystem) {
         for (tag, Running { pairing, game, end, note }) in &mut self.running {
             if let Some(ended) = journal.end_game(*tag, &mut game.hosted, note.clone()) {
-                if let Some(result) = ended.result {
+                let result = ended.result;
+                // The pairing may panic: the result is handed over all the same.
+                *end = Some(ended);
+                if let Some(result) = result {
                     pairings.played(*pairing, result);
                 }
-                *end = Some(ended);
             }
         }
     }

@@ -127,6 +127,14 @@ impl Journal {
         self.settle(changes, Settled::Order(Box::new(order), answer));
     }
 
+    /// Hands over that the tournament is paused, which nobody waits for.
+    pub(super) fn pause(&mut self) {
+        let event = self.event(Fact::Paused);
+        if let (Some((database, tournament)), Some(event)) = (&self.target, event) {
+            database.note(vec![Change::State(*tournament, TournamentState::Paused), event]);
+        }
+    }
+
     /// Returns what is settled next; `None` if nothing is on its way. Cancel safe.
     pub(super) async fn settled(&mut self) -> Option<Settled> {
         let settled = self.unsettled.next().await;

@@ -62,6 +62,7 @@ impl Reports {
     /// Shows nothing from now on.
     pub(super) fn turn_off(&mut self) {
         self.live = Feed::default();
+        self.next = None;
     }
 
     pub(super) fn set_joins(&mut self, joins: Vec<JoinLine>) {

@@ -1,4 +1,4 @@
-//! One game of TUC-Chess: drives the referee, draws the prizes, and tells both players of each move.
+//! One game of TUC-Chess: drives the referee, whose board deals the prizes, and tells both players of each move.
 
 use std::{cmp::Ordering, fmt, net::SocketAddr, time::Duration};
 

@@ -124,7 +124,13 @@ impl Archive {
         let older = found.last().filter(|_| has_more).map(|last| last.id.number());
         let mut rows = Vec::new();
         for tournament in found {
-            rows.push(self.summary(database, tournament).await?);
+            let (name, edition) = (tournament.name.clone(), tournament.edition);
+            match self.summary(database, tournament).await {
+                Ok(summary) => rows.push(summary),
+                Err(error) => {
+                    tracing::warn!("the stored tournament {name} {edition} is not listed: {error:?}")
+                }
+            }
         }
         Ok(Page { rows, older })
     }

@@ -65,10 +65,14 @@ async fn list(
 ) -> Result<Json<Tournaments>, ApiError> {
     let mut tournaments = web.hub.call(|hub| hub.tournaments()).await.ok_or_else(ApiError::stopping)?;
     let known = tournaments.iter().map(|it| (it.name.clone(), it.edition)).collect();
-    let Page { rows, older } = web.archive.tournaments(before, &known).await?;
+    let stored = web.archive.tournaments(before, &known).await;
     if before.is_some() {
         tournaments.clear();
+    } else if let Err(error) = &stored {
+        tracing::warn!("the list of tournaments lacks the stored ones: {error:?}");
+        return Ok(Json(Tournaments { tournaments, older: None }));
     }
+    let Page { rows, older } = stored?;
     tournaments.extend(rows);
     Ok(Json(Tournaments { tournaments, older }))
 }

@@ -127,6 +127,7 @@ impl Change {
             | Change::Event { tournament, .. }
             | Change::Correction { tournament, .. }
             | Change::Deletion(tournament) => Some(Subject::Tournament(*tournament)),
+            Change::Game(game) if game.header.source == Source::Lichess => Some(Subject::Lichess),
             Change::Game(game) => game.header.tournament.map(Subject::Tournament),
             Change::Refusal(None, _) => Some(Subject::Refusals),
             Change::Lichess(_) => Some(Subject::Lichess),

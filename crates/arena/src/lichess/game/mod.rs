@@ -181,7 +181,12 @@ impl Game {
         if let Err(panic) = &done {
             tracing::error!("Lichess: game {} broke down and is aborted: {panic}; please report it", self.id);
             if !self.is_over() {
-                self.finish(None, Cause::InternalError, now);
+                let ending = Ending { result: None, cause: Cause::InternalError };
+                // The cause of the panic may strike again while the game ends.
+                if panic_guard::contain(|| self.finish(ending.result, ending.cause, now)).is_err() {
+                    self.hosted.referee.ending.get_or_insert(ending);
+                    self.tell_by = Some(now + MAX_WAIT);
+                }
             }
             self.close_streams();
         }

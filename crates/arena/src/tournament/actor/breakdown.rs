@@ -1,4 +1,4 @@
-//! Errors of ours: a panic in the pairing pauses the tournament, one in its view takes it from the page.
+//! Panics: one in the pairing pauses the tournament, one in the view takes the tournament from the page.
 
 use super::TournamentActor;
 use zeitnot_host::{
@@ -21,11 +21,13 @@ impl TournamentActor {
     pub(super) fn break_down(&mut self, panic: &Panic) {
         let name = &self.config.name;
         tracing::error!("{name}: an internal error pauses the tournament: {panic}; please report it");
-        let told = "An internal error, of which the log says more, has paused the tournament";
-        self.note_refusal(PROGRAM, &told);
         if self.progress.goes_on() {
+            let told = "An internal error, of which the log says more, has paused the tournament";
+            self.note_refusal(PROGRAM, &told);
             self.progress.apply(&Fact::Paused);
-            self.journal.note(Fact::Paused);
+            self.journal.pause();
+        } else {
+            self.note_refusal(PROGRAM, &"There was an internal error, of which the log says more");
         }
         if panic_guard::contain(|| self.call_off_all(|_| true, "The tournament is paused")).is_err() {
             self.invitations.clear();

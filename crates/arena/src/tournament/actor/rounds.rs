@@ -77,7 +77,6 @@ impl TournamentActor {
         };
         for color in Color::BOTH {
             clients[color].info("Both players have acknowledged game. Starting...");
-            self.players.set_doing(pairing.seats[color], Doing::Playing(tag));
         }
         self.report(Event::GameStarted { game: tag, names: names.clone() });
         let tournament = TournamentGameInfo {
@@ -98,6 +97,7 @@ impl TournamentActor {
         };
         let host = Host { feed: self.reports.live().clone(), database: self.journal.database() };
         self.boards.begin(pairing, setup, host);
+        pairing.seats.0.into_iter().for_each(|seat| self.players.set_doing(seat, Doing::Playing(tag)));
     }
 
     /// A game that was paired does not take place.

@@ -7,9 +7,15 @@ use zeitnot_testing::until;
 
 use super::*;
 
-/// System that cannot pair any more.
+/// System that panics in one of its functions.
 #[derive(Debug)]
-struct Broken(Box<dyn PairingSystem>);
+struct Broken(Box<dyn PairingSystem>, &'static str);
+
+impl Broken {
+    fn enter_function(&self, name: &str) {
+        assert_ne!(name, self.1, "a bug in the pairing");
+    }
+}
 
 impl PairingSystem for Broken {
     fn enter(&mut self, seat: SeatNo, name: &Name) {
@@ -20,11 +26,13 @@ impl PairingSystem for Broken {
         self.0.takes_late_entries()
     }
 
-    fn pair(&mut self, _: &[SeatNo]) -> Vec<Pairing> {
-        panic!("a bug in the pairing")
+    fn pair(&mut self, free: &[SeatNo]) -> Vec<Pairing> {
+        self.enter_function("pair");
+        self.0.pair(free)
     }
 
     fn played(&mut self, pairing: Pairing, result: GameResult) -> bool {
+        self.enter_function("played");
         self.0.played(pairing, result)
     }
 
@@ -58,13 +66,30 @@ impl PairingSystem for Broken {
 }
 
 #[test]
+async fn a_panic_at_a_result_does_not_lose_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench = begun(folder.path(), "players = 2", &["ada", "bob"]).await;
+    bench.pair();
+    let (tag, pairing, _) = bench.actor.boards.iter().next().unwrap();
+    let white = bench.actor.players.names(pairing).unwrap()[Color::White].to_string();
+    bench.end_game(tag, GameResult::Draw);
+    let intact = mem::replace(&mut bench.actor.pairing, bench.actor.config.pairing_system());
+    bench.actor.pairing = Box::new(Broken(intact, "played"));
+    bench.actor.contain(TournamentActor::conclude_games);
+    assert!(bench.actor.progress.is_paused());
+    bench.settle().await;
+    assert_eq!(bench.score(&white), 0.5);
+    bench.close().await;
+}
+
+#[test]
 async fn a_panic_in_the_pairing_pauses_the_tournament_and_its_games_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let settings = "players = 2\npairing_interval = '10ms'";
     let mut bench = begun(folder.path(), settings, &["ada", "bob"]).await;
     bench.pair();
     let intact = mem::replace(&mut bench.actor.pairing, bench.actor.config.pairing_system());
-    bench.actor.pairing = Box::new(Broken(intact));
+    bench.actor.pairing = Box::new(Broken(intact, "pair"));
     bench.actor.contain(TournamentActor::pair);
     assert!(bench.actor.progress.is_paused());
     let told = bench.actor.reports.refusals().rows();
