@@ -1,7 +1,7 @@
 //! SQL of each change.
 
 use sqlx::{AnyConnection, Result, Row, query};
-use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use time::{OffsetDateTime, UtcOffset, format_description::BorrowedFormatItem, macros::format_description};
 use zeitnot_pairing::{Name, format::Format};
 use zeitnot_rules::{ByColor, GameKind, GameResult, TimeControl};
 
@@ -16,11 +16,11 @@ use super::{
 };
 use crate::note::Note;
 
-/// Formats a moment, to the millisecond.
+/// Formats a moment by RFC 3339, always to the millisecond, so that the order of the texts is that of time.
 pub fn moment(at: OffsetDateTime) -> String {
-    let at = at.to_offset(time::UtcOffset::UTC);
-    let at = at.replace_nanosecond(at.nanosecond() / 1_000_000 * 1_000_000).unwrap_or(at);
-    at.format(&Rfc3339).unwrap_or_default()
+    const FORMAT: &[BorrowedFormatItem<'_>] =
+        format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+    at.to_offset(UtcOffset::UTC).format(FORMAT).unwrap_or_default()
 }
 
 /// A number that is not too large for a column.
@@ -329,4 +329,20 @@ pub(super) async fn break_off(
         update.bind(now).bind(owner).execute(&mut *connection).await?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn texts_of_moments_are_in_the_order_of_time() {
+        let texts: Vec<_> = [0, 5, 20, 123, 200, 999, 1000]
+            .map(|millis| moment(OffsetDateTime::UNIX_EPOCH + Duration::milliseconds(millis)))
+            .into();
+        assert!(texts.is_sorted(), "{texts:?}");
+        assert_eq!(texts[4], "1970-01-01T00:00:00.200Z");
+    }
 }
