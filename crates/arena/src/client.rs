@@ -1,7 +1,7 @@
 //! Connection of a player or a watcher as the arena sees it: a bounded queue of messages, and a way to hang up.
 //!
-//! The arena never waits for a client. One that does not read skips what others cause (chat, news, clock updates), so only
-//! what it asked for itself and the moves of its game can fill its queue; then it is disconnected.
+//! The arena never waits for a client. A slow client skips what others cause (chat, news, clock updates). Its
+//! own requests and the moves of its game can still fill the queue; then it is disconnected.
 
 use std::{
     mem::{Discriminant, discriminant},

@@ -63,7 +63,7 @@ pub struct HostedGame<B> {
 }
 
 impl<B: Board> HostedGame<B> {
-    /// Prepares a game, of which nobody knows before [`HostedGame::begin`].
+    /// Creates a game. [`HostedGame::begin`] writes and shows it.
     pub fn new(info: GameInfo, referee: Referee<B>, host: Host) -> Self {
         let info = Arc::new(info);
         HostedGame { info, referee, host, live: LiveGame::default(), progress: Progress::New }

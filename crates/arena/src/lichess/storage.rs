@@ -88,7 +88,7 @@ impl StorageActor {
                 let _ = self.written.blocking_send(ended);
             }
             for record in records {
-                // What does not fit is in the database, and is written at the next start.
+                // The database keeps the rest until the next start.
                 if sender.try_send(record).is_err() && self.database.is_none() {
                     tracing::error!("a game is lost, as its file takes none: see whether the disk hangs");
                 }

@@ -67,10 +67,10 @@ pub(crate) struct TournamentActor {
     config: TournamentConfig,
     jobs: Jobs<TournamentActor>,
     progress: Progress,
-    /// Who may join, and who has.
+    /// Admission and players.
     admission: Admission,
     players: Players,
-    /// Who plays whom, and the way of a pairing from the `ACK`s over the boards to what counts.
+    /// Pairings, invitations, running games and results, in the order in which a pairing passes them.
     pairing: Box<dyn PairingSystem>,
     invitations: Invitations,
     boards: Boards,

@@ -45,7 +45,7 @@ impl Invitations {
         self.0.insert(game, Invitation { pairing, acked: ByColor::both(false), until: ByColor(until) });
     }
 
-    /// Takes in a player's `ACK`; returns whether both have said so. `None`: there is no such game.
+    /// Records a player's `ACK` and returns whether both players have acknowledged; `None` for an unknown game.
     pub(super) fn acknowledge(&mut self, game: GameTag, seat: SeatNo) -> Option<bool> {
         let invitation = self.0.get_mut(&game)?;
         invitation.acked[invitation.pairing.color_of(seat)] = true;

@@ -127,7 +127,7 @@ impl Journal {
         self.settle(changes, Settled::Order(Box::new(order), answer));
     }
 
-    /// Hands over that the tournament is paused, which nobody waits for.
+    /// Records a pause, without waiting for the disk.
     pub(super) fn pause(&mut self) {
         let event = self.event(Fact::Paused);
         if let (Some((database, tournament)), Some(event)) = (&self.target, event) {

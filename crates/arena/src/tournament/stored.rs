@@ -1,4 +1,4 @@
-//! View of a tournament that stands in the database only: one that is over, or that another arena runs.
+//! View of a tournament that only the database has: it is over, or another arena runs it.
 
 use super::{
     config::{StartKind, TournamentConfig},

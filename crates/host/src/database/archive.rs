@@ -30,7 +30,7 @@ const EARLIER_GAMES: &str = ended_games!(
 );
 const LATEST_GAMES: &str = ended_games!("");
 
-/// What is stored of a tournament, but for the moves of its games.
+/// History, settings and refusals of a stored tournament, without the moves of its games.
 #[allow(missing_docs)]
 #[derive(Debug)]
 pub struct StoredOutcome {

@@ -35,7 +35,7 @@ impl Subscriber for Errors {
     fn exit(&self, _: &Id) {}
 }
 
-/// What happens in a small tournament, in the batches in which it is handed over.
+/// Changes of a small tournament, one batch for each write.
 fn tournament(id: TournamentId) -> Vec<Vec<Change>> {
     let corrected = Fact::Corrected {
         game: "a".into(),
