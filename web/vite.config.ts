@@ -28,7 +28,7 @@ function licences(): Plugin {
 export default defineConfig({
   plugins: [svelte(), licences()],
   build: {
-    outDir: '../crates/arena/page',
+    outDir: '../crates/web/page',
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0,

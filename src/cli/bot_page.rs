@@ -10,12 +10,13 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::info;
-use zeitnot_arena::BotPage;
 use zeitnot_bot::{Answer, GameStatus};
 use zeitnot_clients::Shutdown;
+use zeitnot_engine::priority;
 use zeitnot_host::live::{BotFeed, BotGame, view::Person};
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_seat::{News, OrderQueue};
+use zeitnot_web::bot_page::BotPage;
 
 use self::{
     orders::ServerControl,
@@ -86,7 +87,8 @@ pub(super) fn start(
         to_screen,
         soon: shutdown.soon.clone(),
     };
-    tasks.spawn(page.run(move |feed| collect(reports, servers, feed), shutdown.now.clone()));
+    let collecting = move |feed| collect(reports, servers, feed);
+    tasks.spawn(page.run(collecting, priority::usual, shutdown.now.clone()));
     Ok(Reporter { statuses, answers, news, left })
 }
 

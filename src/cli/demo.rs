@@ -16,7 +16,7 @@ use tokio::{
 use tokio_util::task::TaskTracker;
 use tracing::{error, info, warn};
 
-use zeitnot_arena::{Arena, Config, Event, Summary, TournamentConfig, WebConfig};
+use zeitnot_arena::{Arena, Config, Event, Summary, TournamentConfig};
 use zeitnot_bot as bot;
 use zeitnot_bot::{Bot, BotContext};
 use zeitnot_clients::{OrderQueue, Protocol, Shutdown, contest};
@@ -24,6 +24,7 @@ use zeitnot_engine as engine;
 use zeitnot_engine::{EngineFactory, Kind, priority::Granted};
 use zeitnot_net::descriptors;
 use zeitnot_rules::TimeControl;
+use zeitnot_web::page;
 
 use super::{
     CliError, arena, browser,
@@ -125,7 +126,7 @@ async fn demo(live: Live, granted: Granted, opens: bool, stays: Stays) -> Result
     };
     // Each demo begins anew.
     let database = Some(PathBuf::new().into());
-    let web = WebConfig { listen: ([127, 0, 0, 1], 0).into(), ..WebConfig::default() };
+    let web = page::Config { listen: ([127, 0, 0, 1], 0).into(), ..page::Config::default() };
     let config = Config { tournament: vec![tournament], web: Some(web), database, ..arena::loopback() };
     let arena = Arena::bind(config).await?;
     let page = arena.page().unwrap_or_default();

@@ -17,6 +17,7 @@ use zeitnot_clients::ProtocolError;
 use zeitnot_engine::OutOfMemory;
 use zeitnot_rules::GameError;
 use zeitnot_trainer::{TrainError, games::GameFileError};
+use zeitnot_web::error::ServerError;
 
 mod arena;
 mod arguments;
@@ -156,6 +157,8 @@ enum CliError {
     #[error(transparent)]
     Arena(#[from] ArenaError),
     #[error(transparent)]
+    Server(#[from] ServerError),
+    #[error(transparent)]
     Results(#[from] zeitnot_arena::ResultsError),
     #[error(transparent)]
     Uci(#[from] zeitnot_engine::uci::UciError),
@@ -193,6 +196,7 @@ impl CliError {
             CliError::GameFile(GameFileError::NotGames(_) | GameFileError::BadGame { .. }) => 2,
             CliError::Train(error) if error.is_usage() => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
+            CliError::Server(ServerError::Config(_)) => 2,
             CliError::Account(lichess::AccountError::Token(_)) => 2,
             CliError::Terminated(_) => signals::TERMINATED_CODE,
             _ => 1,

@@ -10,13 +10,16 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{error, info, warn};
 
-use zeitnot_arena::{BotControl, BotPage, WebConfig};
 use zeitnot_bot as bot;
 use zeitnot_bot::{Activity, Bot, BotContext, GameStatus, cache::Cache, sources::MoveSources};
 use zeitnot_clients::{ProtocolError, Server, Shutdown};
 use zeitnot_engine::{EngineFactory, priority::Granted};
 use zeitnot_net::descriptors;
 use zeitnot_seat::{CLIENT_TIMEOUT, Lobby, OrderQueue, Orders};
+use zeitnot_web::{
+    bot_page::BotPage,
+    page::{self, BotControl},
+};
 
 use super::{
     CliError,
@@ -174,7 +177,7 @@ async fn play(
 
 /// Serves the bot's page; returns the ways to report to it.
 fn open_page(
-    web: WebConfig,
+    web: page::Config,
     servers: Vec<ServerControl>,
     logged: mpsc::Receiver<Logged>,
     news: mpsc::Sender<GameStatus>,

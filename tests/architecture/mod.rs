@@ -21,6 +21,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         &["tokio::net", "tokio::spawn", "tokio::sync", "sleep", "std::net", "std::fs", "std::thread"],
     ),
     ("host", &["tokio::net", "std::net::Tcp", "std::net::Udp"]),
+    ("web", &["zeitnot_engine", "zeitnot_bot", "zeitnot_arena", "sqlx"]),
     ("engine", &["tokio", "std::net"]),
     ("external", &["tokio", "std::net"]),
     ("trainer", &["tokio", "std::net"]),

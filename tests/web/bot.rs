@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-use zeitnot_arena::{BotControl, BotPage, WebConfig};
 use zeitnot_host::live::{
     BotGame,
     view::{BotError, BotServer, BotServerState, BotView},
@@ -13,6 +12,10 @@ use zeitnot_host::live::{
 use zeitnot_rules::{ByColor, GameKind, MoveText};
 use zeitnot_seat::{Orders, PAGE_TIMEOUT};
 use zeitnot_testing::{soon, until};
+use zeitnot_web::{
+    bot_page::BotPage,
+    page::{BotControl, Config},
+};
 
 use crate::support::{
     schema::Schemas,
@@ -58,7 +61,7 @@ fn bot() -> BotView {
 #[test]
 async fn a_bot_shows_its_games_and_stops_by_the_token_alone() {
     let config = format!("listen = '127.0.0.1:0'\ntoken = '{TOKEN}'");
-    let config: WebConfig = toml::from_str(&config).unwrap();
+    let config: Config = toml::from_str(&config).unwrap();
     let soon_stop = CancellationToken::new();
     let stop = CancellationToken::new();
     let control = BotControl { soon: soon_stop.clone(), orders: Orders::channel(PAGE_TIMEOUT).0 };
@@ -70,7 +73,7 @@ async fn a_bot_shows_its_games_and_stops_by_the_token_alone() {
         assert!(feed.show(bot()));
         let _ = held.await;
     };
-    let running = tokio::spawn(page.run(collect, stop.clone()));
+    let running = tokio::spawn(page.run(collect, || (), stop.clone()));
     until("the bot is shown", async || browser.json("/api/bot").await.0 == 200).await;
     let (_, bot) = browser.json("/api/bot").await;
     assert_eq!((&bot["games"], &bot["stopping"]), (&json!(1), &json!(false)));

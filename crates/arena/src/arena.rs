@@ -1,6 +1,6 @@
 //! The whole arena: fronts, tournaments and their files, from the configuration to the summary.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
 use tokio::{
     sync::{broadcast, watch},
@@ -13,18 +13,17 @@ use zeitnot_host::{
     hosted_game::Host,
     live::{Feed, Thoughts},
 };
+use zeitnot_web::{hosts::Hosts, page::Web, places::PlaceLimits};
 
 use crate::{
     config::Config,
     contest::{ContestFront, Listener, Transport},
     error::ArenaError,
-    hosts::Hosts,
     imcs, lichess,
     news::{self, News, NewsSender},
-    places::PlaceLimits,
-    tournament::{Accounts, Environment, TournamentManager, TournamentSummary},
-    tuc,
-    web::Web,
+    searches::Searches,
+    tournament::{Accounts, Environment, ManagerHandle, TournamentManager, TournamentSummary, stored_view},
+    tuc, web,
 };
 
 /// Arena with its ports bound and its files open, ready to run.
@@ -54,6 +53,7 @@ pub struct Arena {
     imcs: Option<imcs::Imcs>,
     lichess: Option<lichess::Lichess>,
     web: Option<Web>,
+    manager: ManagerHandle,
     thoughts: Thoughts,
     writer: Option<WriterThread>,
 }
@@ -80,8 +80,13 @@ impl Arena {
         }
         let public = config.web.as_ref().and_then(|web| web.public.clone());
         let hosts = Hosts::new(public, "[arena.web]");
-        let (web, live) = match config.web.clone().map(Web::bind).transpose()? {
-            Some((web, feed)) => (Some(web), feed),
+        let (web, live) = match config.web.clone() {
+            Some(web) => {
+                let searches =
+                    Searches::new().map_err(|error| ArenaError::Config(format!("web: {error}")))?;
+                let (web, feed) = Web::bind(web, Arc::new(searches))?;
+                (Some(web), feed)
+            }
             None => (None, Feed::default()),
         };
         let thoughts = live.thoughts();
@@ -92,7 +97,7 @@ impl Arena {
             None => (None, None),
         };
         let web = match (web, &database) {
-            (Some(web), Some(database)) => Some(web.with_database(database.clone())),
+            (Some(web), Some(database)) => Some(web.with_database(database.clone(), stored_view)),
             (web, _) => web,
         };
         let host = Host { feed: live.clone(), database: database.clone() };
@@ -122,7 +127,6 @@ impl Arena {
             tournaments.open(tournament).await?;
         }
         tournaments.open_created().await?;
-        let web = web.map(|web| web.with_tournaments(tournaments.registry(), manager));
         let mut tables = Vec::new();
         for table in config.tuc {
             tables.push(tuc::Table::open(table, &config.games, host.clone()).await?);
@@ -141,6 +145,7 @@ impl Arena {
             imcs,
             lichess,
             web,
+            manager,
             thoughts,
             writer,
         })
@@ -220,7 +225,10 @@ impl Arena {
         for listener in self.listeners {
             tracker.spawn(front.clone().listen(listener, stop.clone()));
         }
-        let page = self.web.map(|web| tracker.spawn(web.run(closing.clone())));
+        let page = self.web.map(|web| {
+            let routes = web::routes(registry.clone(), self.manager, web.database.clone());
+            tracker.spawn(web.run(routes, priority::usual, closing.clone()))
+        });
         let imcs = self.imcs.map(|imcs| tracker.spawn(imcs.run(stop.clone())));
         let lichess = self.lichess.map(|lichess| tracker.spawn(lichess.run(registry, stop.clone())));
         let tournaments = self.tournaments.run(page.is_some(), stop.clone());

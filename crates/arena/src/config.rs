@@ -5,11 +5,9 @@ use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf};
 use serde::Deserialize;
 use zeitnot_host::database::DatabaseLocation;
 use zeitnot_rules::chess::Chess;
+use zeitnot_web::{page, places::PlaceLimits};
 
-use crate::{
-    error::ArenaError, imcs, lichess, openings, places::PlaceLimits, tournament::TournamentConfig,
-    tuc::TucConfig, web,
-};
+use crate::{error::ArenaError, imcs, lichess, openings, tournament::TournamentConfig, tuc::TucConfig};
 
 /// The database's name in the folder of games.
 const DATABASE: &str = "zeitnot.db";
@@ -42,7 +40,7 @@ pub struct Config {
     /// Chess over the Lichess Bot API.
     pub lichess: Option<lichess::Config>,
     /// The page and its API.
-    pub web: Option<web::Config>,
+    pub web: Option<page::Config>,
 }
 
 impl Default for Config {
@@ -100,7 +98,7 @@ impl Config {
         if let Some(Err(why)) = self.lichess.as_ref().map(lichess::Config::check) {
             return error(why);
         }
-        if let Some(Err(why)) = self.web.as_ref().map(web::Config::check) {
+        if let Some(Err(why)) = self.web.as_ref().map(page::Config::check) {
             return error(why);
         }
         for (key, limit) in [

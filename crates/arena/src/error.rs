@@ -1,8 +1,9 @@
 //! Errors that keep an arena from starting.
 
-use std::{io, net::SocketAddr, path::PathBuf};
+use std::{io, path::PathBuf};
 
 use zeitnot_host::{database::UnusableDatabase, store::UnusableFolder};
+use zeitnot_web::error::ServerError;
 
 use crate::keys::KeysError;
 
@@ -12,8 +13,8 @@ use crate::keys::KeysError;
 pub enum ArenaError {
     #[error("[arena] {0}")]
     Config(String),
-    #[error("cannot listen on {address}: {source}; {}", listen_hint(source.kind()))]
-    Listen { address: SocketAddr, source: io::Error },
+    #[error(transparent)]
+    Server(#[from] ServerError),
     #[error(transparent)]
     Games(#[from] UnusableFolder),
     #[error("cannot read the openings {}: {source}", path.display())]
@@ -32,7 +33,7 @@ impl ArenaError {
     /// Returns whether the configuration must change, rather than the machine.
     pub fn is_configuration(&self) -> bool {
         match self {
-            ArenaError::Listen { .. } | ArenaError::Games(_) => false,
+            ArenaError::Server(ServerError::Listen { .. }) | ArenaError::Games(_) => false,
             ArenaError::Database(database) => !database.why.is_outage(),
             _ => true,
         }
@@ -41,15 +42,5 @@ impl ArenaError {
     /// Returns whether another arena on the same database has what is asked for.
     pub(crate) fn is_taken(&self) -> bool {
         matches!(self, ArenaError::Database(database) if database.is_taken())
-    }
-}
-
-/// Says what to do about an address that cannot be listened on.
-fn listen_hint(kind: io::ErrorKind) -> &'static str {
-    match kind {
-        io::ErrorKind::AddrInUse => "is another server running there?",
-        io::ErrorKind::AddrNotAvailable => "choose an address of this machine, such as 127.0.0.1",
-        io::ErrorKind::PermissionDenied => "choose a port above 1023",
-        _ => "choose another address",
     }
 }

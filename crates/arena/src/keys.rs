@@ -7,8 +7,7 @@ use zeitnot_net::{
     secret_file::{self, SecretFileError},
 };
 use zeitnot_pairing::Name;
-
-use crate::secret::Secret;
+use zeitnot_web::secret::Secret;
 
 /// Largest file in bytes.
 const MAX_FILE: u64 = 1 << 20;

@@ -3,12 +3,13 @@
 //! The game is played at a table of the arena within this process, as on its page: the same referee, clocks, levels and
 //! searches. [`app`] is what the player sees and does, [`ui`] draws it, [`table`] is what the arena tells.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use serde_json::json;
 use tokio::{select, sync::mpsc};
-use zeitnot_arena::play::LocalTables;
+use zeitnot_arena::Searches;
 use zeitnot_rules::{GameKind, TimeControl};
+use zeitnot_web::play::LocalTables;
 
 use super::{
     CliError, network, print,
@@ -144,7 +145,7 @@ async fn serve(
     mut wishes: mpsc::Receiver<Wish>,
     news: mpsc::Sender<News>,
 ) -> Result<(), CliError> {
-    let tables = LocalTables::start()?;
+    let tables = LocalTables::start(Arc::new(Searches::new()?));
     let mut seat = None;
     // Without a screen nobody needs to know.
     let tell = async |told| drop(news.send(told).await);

@@ -14,6 +14,7 @@ use zeitnot_bot::cache;
 use zeitnot_clients::{Server, lichess, lookup};
 use zeitnot_engine as engine;
 use zeitnot_external as external;
+use zeitnot_web::page;
 
 use super::{log, service::metrics};
 
@@ -49,7 +50,7 @@ pub struct Config {
     /// `[arena]`: the tournament server.
     pub arena: arena::Config,
     /// `[web]`: the bot's own page.
-    pub web: Option<arena::WebConfig>,
+    pub web: Option<page::Config>,
     /// `[metrics]`: the port for Prometheus and health checks.
     pub metrics: Option<metrics::Config>,
 }

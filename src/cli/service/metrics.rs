@@ -6,8 +6,12 @@ use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, Promet
 use serde::Deserialize;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::info;
-use zeitnot_arena::{PublicUrl, Status, StatusServer};
 use zeitnot_bot as bot;
+use zeitnot_engine::priority;
+use zeitnot_web::{
+    hosts::PublicUrl,
+    status_server::{Status, StatusServer},
+};
 
 use super::{Health, process_metrics};
 use crate::cli::CliError;
@@ -55,7 +59,7 @@ impl Exporter {
     ) {
         let Exporter { server, handle } = self;
         info!("metrics: http://{}/metrics", server.address());
-        tasks.spawn(server.run(Watched { handle, health, update }, stop));
+        tasks.spawn(server.run(Watched { handle, health, update }, priority::usual, stop));
     }
 }
 

@@ -9,6 +9,7 @@ use tokio::{
 use zeitnot_host::tag::GameTag;
 use zeitnot_net::{Incoming, LineWriter};
 use zeitnot_pairing::Name;
+use zeitnot_web::places::{Place, Pool};
 use zeitnot_wire::{
     Message,
     contest::{FromClient, JoinKey},
@@ -20,7 +21,6 @@ use crate::{
     client::{Client, Outbox},
     message::Request,
     paced::PacedReader,
-    places::{Place, Pool},
     tournament::{Applicant, JoinError, Proof, Seat},
 };
 

@@ -6,15 +6,13 @@ use axum::http::{HeaderMap, Uri};
 use tokio::net::TcpStream;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_net::{self as net, LineWriter, LogThrottle, NetError};
-
-use crate::{
-    error::ArenaError,
+use zeitnot_web::{
     hosts::Hosts,
-    paced::PacedReader,
     places::{Place, PlaceLimits, Places},
     port::Port,
-    tournament::TournamentRegistry,
 };
+
+use crate::{error::ArenaError, paced::PacedReader, tournament::TournamentRegistry};
 
 mod connection;
 mod wire;

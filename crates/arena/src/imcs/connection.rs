@@ -6,9 +6,10 @@ use futures_util::FutureExt;
 use tokio::time::timeout;
 
 use zeitnot_net::{Incoming, LineReader, LineWriter, NetError};
+use zeitnot_web::places::Place;
 use zeitnot_wire::{Message, imcs::FromServer};
 
-use crate::{paced::PacedReader, places::Place};
+use crate::paced::PacedReader;
 
 pub(super) const STOPPING: &str = "server shutdown, come back later";
 /// Time for which a client is still read after the close, so that our last words are not lost with its unread ones.

@@ -10,13 +10,13 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use zeitnot_host::jobs::Handle;
+use zeitnot_web::places::Pool;
 use zeitnot_wire::{Message, WireError, imcs::Command};
 
 use super::{
     connection::{Connection, Heard, STOPPING, reply},
     lobby::{Lobby, Next, OfferOutcome, Response},
 };
-use crate::places::Pool;
 
 /// Silence, or time without a taker of an offer, after which a guest is disconnected.
 const IDLE: Duration = Duration::from_secs(3600);

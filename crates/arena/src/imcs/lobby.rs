@@ -15,6 +15,11 @@ use zeitnot_host::{
 };
 use zeitnot_net::Rate;
 use zeitnot_rules::{ByColor, Color};
+use zeitnot_web::{
+    guesses::{Guesses, WrongSecret},
+    keyed::Rations,
+    secret::is_same,
+};
 use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer, Times, VERSION, letter};
 
 use super::{
@@ -22,11 +27,6 @@ use super::{
     connection::{Connection, lines, reply},
     game::{self, Closing, Report, Return, Setup},
     users::{FIRST_RATING, RegisterError, User, Users, is_password},
-};
-use crate::{
-    guesses::{Guesses, WrongSecret},
-    keyed::Rations,
-    secret::is_same,
 };
 
 /// User who may stop the server.

@@ -11,6 +11,12 @@ use zeitnot_host::{
     store::{GameFile, Store, StoreActor},
 };
 use zeitnot_net as net;
+use zeitnot_web::{
+    guesses::Guesses,
+    keyed::Rations,
+    places::{PlaceLimits, Places},
+    port::Port,
+};
 
 use super::{
     config::Config,
@@ -19,13 +25,7 @@ use super::{
     lobby::{Lobby, REGISTRATIONS},
     users::Users,
 };
-use crate::{
-    error::ArenaError,
-    guesses::Guesses,
-    keyed::Rations,
-    places::{PlaceLimits, Places},
-    port::Port,
-};
+use crate::error::ArenaError;
 
 #[derive(Debug)]
 pub(crate) struct Imcs {

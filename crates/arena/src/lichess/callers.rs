@@ -14,9 +14,8 @@ use tokio::{
 };
 use zeitnot_host::origin::Origin;
 use zeitnot_net::{Rate, Ration};
+use zeitnot_web::keyed::Keyed;
 use zeitnot_wire::lichess::UserId;
-
-use crate::keyed::Keyed;
 
 /// Requests that a caller may make at once.
 const BURST: u32 = 100;

@@ -8,7 +8,13 @@ use std::{io, sync::Arc, time::Duration};
 use axum::Router;
 use tokio::{net::TcpStream, sync::mpsc, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use zeitnot_engine::priority;
 use zeitnot_net::Rate;
+use zeitnot_web::{
+    places::{Place, PlaceLimits, Places, Pool},
+    port::Port,
+    side_thread::SideThread,
+};
 use zeitnot_wire::lichess::Token;
 
 use super::{
@@ -16,11 +22,6 @@ use super::{
     call::token,
     callers::{Caller, CallerKey, Callers},
     http,
-};
-use crate::{
-    places::{Place, PlaceLimits, Places, Pool},
-    port::Port,
-    side_thread::SideThread,
 };
 
 /// Connections of one address, as fast as requests without a token: some programs make one for each.
@@ -64,7 +65,7 @@ pub(super) async fn start(
         front.run(port, stop).await;
         done.cancelled().await;
     };
-    SideThread::start("lichess", main).await
+    SideThread::start("lichess", priority::usual, main).await
 }
 
 #[derive(Clone, Debug)]

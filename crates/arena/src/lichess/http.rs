@@ -10,9 +10,9 @@ use std::{sync::Arc, time::Duration};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 use tower::Service;
+use zeitnot_web::http;
 
 use super::callers::Caller;
-use crate::http;
 
 /// Serves one connection to its end, to `stop`, or until no request has come for `idle`.
 pub(super) async fn serve(

@@ -21,9 +21,10 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use zeitnot_host::{database::Database, hosted_game::Host, store::GameFile};
 use zeitnot_pairing::Name;
+use zeitnot_web::port::Port;
 use zeitnot_wire::lichess::UserId;
 
-use crate::{error::ArenaError, port::Port, tournament::TournamentRegistry};
+use crate::{error::ArenaError, tournament::TournamentRegistry};
 
 mod accounts;
 mod actor;

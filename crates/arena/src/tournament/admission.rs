@@ -5,15 +5,14 @@ use std::collections::BTreeSet;
 use zeitnot_pairing::Name;
 use zeitnot_wire::contest::JoinKey;
 
-use crate::{
-    client::Client,
-    guesses::{Guesses, WrongSecret},
-    keys::Keys,
-    secret::Secret,
-};
+use crate::{client::Client, keys::Keys};
 use zeitnot_host::{
     note::{Note, with_note},
     origin::Origin,
+};
+use zeitnot_web::{
+    guesses::{Guesses, WrongSecret},
+    secret::Secret,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -9,12 +9,12 @@ use zeitnot_pairing::{
     format::{AccelerationKind, Format, MAX_PLAYERS, PairingKind, TieBreak},
 };
 use zeitnot_rules::TimeControl;
+use zeitnot_web::secret::Secret;
 
 use crate::{
     duration::{MAX_WAIT, seconds},
     error::ArenaError,
     keys::Keys,
-    secret::Secret,
 };
 
 /// One `[[arena.tournament]]`.

@@ -15,13 +15,14 @@ use super::{
     reports::Reports,
     settings::{Access, Settings},
 };
-use crate::{error::ArenaError, guesses::Guesses, keys::Keys, news::NewsSender, openings, secret::Secret};
+use crate::{error::ArenaError, keys::Keys, news::NewsSender, openings};
 use zeitnot_host::{
     database::{Database, GameState, Opened, Opening, SettingsText, TournamentId},
     jobs::Handle,
     live::{Feed, view::JoinLine},
     store::{GameFile, Store, StoreActor},
 };
+use zeitnot_web::{guesses::Guesses, secret::Secret};
 
 /// Parts of an arena that all its tournaments share.
 #[derive(Debug)]

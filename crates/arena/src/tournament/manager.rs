@@ -24,13 +24,14 @@ use super::{
     registry::{Stranger, TournamentRegistry, Tournaments},
     settings::{Access, AccessKind, AskedAccess, Drawn, Settings, SettingsError},
 };
-use crate::{error::ArenaError, secret::Secret};
+use crate::error::ArenaError;
 use zeitnot_host::{
     database::{Change, SettingsText, TournamentId},
     jobs::Handle,
     live::view::RefusalRow,
     panic_guard::{self, Panic},
 };
+use zeitnot_web::secret::Secret;
 
 /// Requests that may wait.
 const QUEUE: usize = 64;

@@ -13,9 +13,10 @@ use zeitnot_pairing::{
     format::{AccelerationKind, MAX_PLAYERS, PairingKind, TieBreak},
 };
 use zeitnot_rules::TimeControl;
+use zeitnot_web::secret::Secret;
 
 use super::config::{StartKind, TournamentConfig, games_per_pair, max_illegal_moves};
-use crate::{duration::seconds, keys::Keys, secret::Secret};
+use crate::{duration::seconds, keys::Keys};
 
 /// Games of each pair, at most.
 const MAX_GAMES_PER_PAIR: u32 = 1000;

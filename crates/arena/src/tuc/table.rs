@@ -20,6 +20,7 @@ use tracing::{Instrument, error, info, info_span, warn};
 use zeitnot_host::{hosted_game::Host, panic_guard, store::UnusableFolder};
 use zeitnot_net::LogThrottle;
 use zeitnot_rules::{ByColor, Color, tuc::Move};
+use zeitnot_web::error::ServerError;
 use zeitnot_wire::{printable, tuc::FromServer};
 
 use super::{
@@ -50,7 +51,7 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) async fn open(config: TucConfig, folder: &Path, host: Host) -> Result<Table, ArenaError> {
-        let listen = |source| ArenaError::Listen { address: config.address, source };
+        let listen = |source| ServerError::Listen { address: config.address, source };
         let socket = UdpSocket::bind(config.address).await.map_err(listen)?;
         let address = socket.local_addr().map_err(listen)?;
         let games = |source| UnusableFolder { folder: folder.to_owned(), source };

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Extension, Json, extract::State, http::StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use zeitnot_host::live::view::{RefusalRow, Tournament};
 use zeitnot_pairing::Name;
-
-use super::{
-    answer::{ApiError, ApiJson, ErrorBody, Param},
-    state::{ByOrganiser, WebState},
+use zeitnot_web::{
+    page::{ApiError, ApiJson, ByOrganiser, ErrorBody, Param, WebState},
+    secret::Secret,
 };
+
+use super::Tournaments;
 use crate::tournament::{AccessKind, AskedAccess, ManageError, Settings};
 
 /// Names of players who get a key.
@@ -82,11 +83,12 @@ impl From<ManageError> for ApiError {
     (status = 201, body = Tournament), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 async fn create(
     State(web): State<WebState>,
+    Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     ApiJson(settings): ApiJson<Settings<AskedAccess>>,
 ) -> Result<(StatusCode, Json<Tournament>), ApiError> {
     let name = settings.name.to_string();
-    web.tournaments()?.1.create(settings).await?;
+    tournaments.manager.create(settings).await?;
     Ok((StatusCode::CREATED, shown(&web, name).await?))
 }
 
@@ -96,11 +98,12 @@ async fn create(
         (status = 200, body = Tournament), (status = "4XX", body = ErrorBody)))]
 async fn edit(
     State(web): State<WebState>,
+    Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     Param(name): Param,
     ApiJson(change): ApiJson<Map<String, Value>>,
 ) -> Result<Json<Tournament>, ApiError> {
-    web.tournaments()?.1.edit(name.clone(), change).await?;
+    tournaments.manager.edit(name.clone(), change).await?;
     shown(&web, name).await
 }
 
@@ -108,11 +111,11 @@ async fn edit(
 #[utoipa::path(delete, path = "/api/tournaments/{name}", security(("organiser" = [])), params(("name" = String, Path)), responses(
     (status = 204), (status = "4XX", body = ErrorBody)))]
 async fn delete(
-    State(web): State<WebState>,
+    Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     Param(name): Param,
 ) -> Result<StatusCode, ApiError> {
-    web.tournaments()?.1.delete(name).await?;
+    tournaments.manager.delete(name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -120,11 +123,11 @@ async fn delete(
 #[utoipa::path(get, path = "/api/tournaments/{name}/settings", security(("organiser" = [])), params(("name" = String, Path)), responses(
     (status = 200, body = Settings<AccessKind>), (status = "4XX", body = ErrorBody)))]
 async fn settings(
-    State(web): State<WebState>,
+    Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     Param(name): Param,
 ) -> Result<Json<Settings<AccessKind>>, ApiError> {
-    Ok(Json(web.tournaments()?.1.settings(name).await?))
+    Ok(Json(tournaments.manager.settings(name).await?))
 }
 
 /// Draws keys for players, in place of those that they had, and shows them this once
@@ -132,13 +135,13 @@ async fn settings(
     request_body = KeysRequest, responses(
         (status = 200, body = DrawnKeys), (status = "4XX", body = ErrorBody)))]
 async fn keys(
-    State(web): State<WebState>,
+    Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     Param(tournament): Param,
     ApiJson(KeysRequest { names }): ApiJson<KeysRequest>,
 ) -> Result<Json<DrawnKeys>, ApiError> {
-    let drawn = web.tournaments()?.1.draw_keys(tournament.clone(), names).await?;
-    let key = |(name, key): (Name, crate::secret::Secret)| DrawnKey {
+    let drawn = tournaments.manager.draw_keys(tournament.clone(), names).await?;
+    let key = |(name, key): (Name, Secret)| DrawnKey {
         name: name.to_string(),
         key: key.expose().to_owned(),
         line: format!("JOIN {tournament} {name} {}", key.expose()),
@@ -149,8 +152,11 @@ async fn keys(
 /// Lists the latest who have named a tournament that is not there
 #[utoipa::path(get, path = "/api/refusals", security(("organiser" = [])), responses(
     (status = 200, body = Refusals), (status = "4XX", body = ErrorBody)))]
-async fn refusals(State(web): State<WebState>, _organiser: ByOrganiser) -> Result<Json<Refusals>, ApiError> {
-    Ok(Json(Refusals { refusals: web.tournaments()?.1.refusals().await? }))
+async fn refusals(
+    Extension(tournaments): Extension<Tournaments>,
+    _organiser: ByOrganiser,
+) -> Result<Json<Refusals>, ApiError> {
+    Ok(Json(Refusals { refusals: tournaments.manager.refusals().await? }))
 }
 
 /// Returns the tournament as the page shows it.

@@ -1,39 +1,38 @@
-//! The web server: the page, and the JSON and WebSocket API behind it.
-//!
-//! ```text
-//!  thread "web": socket ─▶ server (places, rates) ─▶ router (security, limits) ─▶ assets, games, tournaments, live
-//!                                                                     │                   │ sockets of seats
-//!  owners of games ─▶ live::feed ─▶ live::hub ◀── jobs, subscriptions ┘                   ▼
-//!                                                              thread "tables": seat ─▶ play::Tables
-//! ```
-//!
-//! Both are threads of usual priority, apart from the games: no spectator delays a program's move, and no request to
-//! the page a person's.
+//! What the arena adds to the page's API: the organiser's endpoints, and the files of results.
 
-mod answer;
-mod archive;
-mod archive_lists;
-mod assets;
-mod bot;
-mod config;
 mod describe;
-mod games;
-mod live;
 mod manage;
 mod orders;
-mod organiser;
-mod requests;
 mod results;
-mod router;
-mod seat;
-mod security;
-mod server;
-mod socket;
-mod state;
-mod tables;
-mod talk;
-mod tournaments;
 
-pub use config::Config;
-pub(crate) use server::Web;
-pub use state::BotControl;
+use std::sync::Arc;
+
+use axum::Extension;
+use utoipa_axum::router::OpenApiRouter;
+use zeitnot_host::database::DatabaseLocation;
+use zeitnot_web::page::WebState;
+
+use self::results::ResultFiles;
+use crate::tournament::{ManagerHandle, TournamentRegistry};
+
+/// Access to the tournaments, for the handlers.
+#[derive(Clone, Debug)]
+struct Tournaments {
+    registry: TournamentRegistry,
+    manager: ManagerHandle,
+}
+
+/// Returns the routes. Results are those of the database, if the arena keeps one.
+pub(crate) fn routes(
+    registry: TournamentRegistry,
+    manager: ManagerHandle,
+    database: Option<Arc<DatabaseLocation>>,
+) -> OpenApiRouter<WebState> {
+    let files = database.map(|database| Arc::new(ResultFiles::new(database)));
+    let routes =
+        OpenApiRouter::new().merge(manage::routes()).merge(orders::routes()).merge(results::routes());
+    let mut routes =
+        routes.route_layer(Extension(Tournaments { registry, manager })).route_layer(Extension(files));
+    describe::complete(routes.get_openapi_mut());
+    routes
+}

@@ -1,17 +1,15 @@
 //! Endpoints by which the organiser orders: start, pause, and whatever else concerns a tournament that runs.
 
-use axum::{extract::State, http::StatusCode};
+use axum::{Extension, http::StatusCode};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use zeitnot_host::{note::Note, schema};
 use zeitnot_pairing::Name;
 use zeitnot_rules::{Color, GameResult};
+use zeitnot_web::page::{ApiError, ApiJson, ByOrganiser, ErrorBody, Param, WebState};
 
-use super::{
-    answer::{ApiError, ApiJson, ErrorBody, Param},
-    state::{ByOrganiser, WebState},
-};
+use super::Tournaments;
 use crate::tournament::{Command, CommandError};
 
 /// Whether players may join after the beginning.
@@ -71,8 +69,12 @@ impl From<CommandError> for ApiError {
     }
 }
 
-async fn order(web: &WebState, tournament: &str, command: Command) -> Result<StatusCode, ApiError> {
-    web.tournaments()?.0.command(tournament, command).await?;
+async fn order(
+    Tournaments { registry, .. }: Tournaments,
+    tournament: &str,
+    command: Command,
+) -> Result<StatusCode, ApiError> {
+    registry.command(tournament, command).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -80,33 +82,33 @@ async fn order(web: &WebState, tournament: &str, command: Command) -> Result<Sta
 #[utoipa::path(post, path = "/api/tournaments/{name}/start", security(("organiser" = [])), params(("name" = String, Path)), responses(
     (status = 204, description = "It has begun"), (status = "4XX", body = ErrorBody)))]
 async fn start(
-    State(web): State<WebState>,
+    Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     Param(name): Param,
 ) -> Result<StatusCode, ApiError> {
-    order(&web, &name, Command::Start).await
+    order(tournaments, &name, Command::Start).await
 }
 
 /// Pauses a tournament: running games end, and nobody is paired
 #[utoipa::path(post, path = "/api/tournaments/{name}/pause", security(("organiser" = [])), params(("name" = String, Path)), responses(
     (status = 204, description = "It is paused"), (status = "4XX", body = ErrorBody)))]
 async fn pause(
-    State(web): State<WebState>,
+    Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     Param(name): Param,
 ) -> Result<StatusCode, ApiError> {
-    order(&web, &name, Command::Pause).await
+    order(tournaments, &name, Command::Pause).await
 }
 
 /// Lets a paused tournament go on
 #[utoipa::path(post, path = "/api/tournaments/{name}/resume", security(("organiser" = [])), params(("name" = String, Path)), responses(
     (status = 204, description = "It goes on"), (status = "4XX", body = ErrorBody)))]
 async fn resume(
-    State(web): State<WebState>,
+    Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     Param(name): Param,
 ) -> Result<StatusCode, ApiError> {
-    order(&web, &name, Command::Resume).await
+    order(tournaments, &name, Command::Resume).await
 }
 
 /// Lets players join after the beginning, or no longer
@@ -114,12 +116,12 @@ async fn resume(
     request_body = LateEntries, responses(
         (status = 204, description = "It is so"), (status = "4XX", body = ErrorBody)))]
 async fn late(
-    State(web): State<WebState>,
+    Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     Param(name): Param,
     ApiJson(LateEntries { allowed }): ApiJson<LateEntries>,
 ) -> Result<StatusCode, ApiError> {
-    order(&web, &name, Command::LateEntries(allowed)).await
+    order(tournaments, &name, Command::LateEntries(allowed)).await
 }
 
 /// Takes a player out for good, who loses the running game and forfeits the rest
@@ -127,13 +129,13 @@ async fn late(
     params(("name" = String, Path), ("player" = String, Path)), request_body = NoteRequest, responses(
         (status = 204, description = "The player is out"), (status = "4XX", body = ErrorBody)))]
 async fn remove(
-    State(web): State<WebState>,
+    Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     Param((tournament, player)): Param<(String, String)>,
     ApiJson(NoteRequest { note: text }): ApiJson<NoteRequest>,
 ) -> Result<StatusCode, ApiError> {
     let (player, note) = (name(&player)?, text.as_deref().map(note).transpose()?);
-    order(&web, &tournament, Command::Remove { player, note }).await
+    order(tournaments, &tournament, Command::Remove { player, note }).await
 }
 
 /// Decides the game that a player plays, or is to play next, against the player
@@ -141,13 +143,13 @@ async fn remove(
     params(("name" = String, Path), ("player" = String, Path)), request_body = NoteRequest, responses(
         (status = 204, description = "The game is lost"), (status = "4XX", body = ErrorBody)))]
 async fn forfeit(
-    State(web): State<WebState>,
+    Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     Param((tournament, player)): Param<(String, String)>,
     ApiJson(NoteRequest { note: text }): ApiJson<NoteRequest>,
 ) -> Result<StatusCode, ApiError> {
     let (player, note) = (name(&player)?, text.as_deref().map(note).transpose()?);
-    order(&web, &tournament, Command::Forfeit { player, note }).await
+    order(tournaments, &tournament, Command::Forfeit { player, note }).await
 }
 
 /// Pairs two players by hand
@@ -155,19 +157,19 @@ async fn forfeit(
     request_body = PairingRequest, responses(
         (status = 204, description = "They meet next"), (status = "4XX", body = ErrorBody)))]
 async fn pair(
-    State(web): State<WebState>,
+    Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     Param(tournament): Param,
     ApiJson(PairingRequest { white, black }): ApiJson<PairingRequest>,
 ) -> Result<StatusCode, ApiError> {
-    order(&web, &tournament, Command::Pair { white, black }).await
+    order(tournaments, &tournament, Command::Pair { white, black }).await
 }
 
 /// Corrects the result of a game of a tournament
 #[utoipa::path(patch, path = "/api/games/{id}", security(("organiser" = [])), params(("id" = String, Path)), request_body = Correction,
     responses((status = 204, description = "It counts so"), (status = "4XX", body = ErrorBody)))]
 async fn correct(
-    State(web): State<WebState>,
+    Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     Param(game): Param,
     ApiJson(Correction { result, note: text }): ApiJson<Correction>,
@@ -179,7 +181,7 @@ async fn correct(
         "*" => None,
         _ => return Err(ApiError::bad("result: expected 1-0, 0-1, 1/2-1/2 or *")),
     };
-    web.tournaments()?.0.correct(game, result, note(&text)?).await?;
+    tournaments.registry.correct(game, result, note(&text)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -9,16 +9,22 @@ use std::{
 };
 
 use axum::{
+    Extension,
     body::{Body, Bytes},
-    http::StatusCode,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
 };
 use futures_util::{StreamExt, stream::unfold};
 use tokio::{sync::Semaphore, task::spawn_blocking, time::Instant};
+use utoipa_axum::{router::OpenApiRouter, routes};
 use zeitnot_host::database::DatabaseLocation;
+use zeitnot_web::page::{ApiError, ErrorBody, Param, WebState, edition, unknown_tournament};
 use zeitnot_wire::printable;
 
-use super::answer::ApiError;
-use crate::results::{GamePages, ResultsError, TournamentResults};
+use crate::{
+    results::{GamePages, ResultsError, TournamentResults},
+    results_file::ResultsFile,
+};
 
 /// Time for which a file is handed out again as it was.
 const FRESH: Duration = Duration::from_secs(1);
@@ -32,15 +38,35 @@ pub(super) struct ResultFiles {
     latest: Mutex<BTreeMap<(String, FileKind), (Instant, Bytes)>>,
 }
 
-/// Splits the name of a tournament from the number of its edition: `class 1`. Names have no spaces.
-pub(super) fn edition(tournament: &str) -> (&str, Option<u32>) {
-    let with_edition = tournament.rsplit_once(' ').and_then(|(name, it)| Some((name, it.parse().ok()?)));
-    with_edition.map_or((tournament, None), |(name, edition)| (name, Some(edition)))
+pub(super) fn routes() -> OpenApiRouter<WebState> {
+    OpenApiRouter::new().routes(routes!(results))
+}
+
+/// Shows all results as a file: `results.csv`, `results.json`, `results.pgn` or `results.trf`
+#[utoipa::path(get, path = "/api/tournaments/{name}/{file}", params(("name" = String, Path), ("file" = String, Path)),
+    responses(
+        (status = 200, content((String = "text/csv"), (ResultsFile = "application/json"),
+            (String = "application/x-chess-pgn"), (String = "text/plain"))),
+        (status = 404, body = ErrorBody)))]
+async fn results(
+    Extension(files): Extension<Option<Arc<ResultFiles>>>,
+    Param((name, file)): Param<(String, String)>,
+) -> Result<Response, ApiError> {
+    let Some(kind) = FileKind::read(&file) else {
+        let file = printable(&file, 50);
+        let files = "results.csv, results.json, results.pgn or results.trf";
+        return Err(ApiError::missing(format!("there is no {file}: {files}")));
+    };
+    let Some(files) = files else {
+        return Err(ApiError::missing("this arena keeps no database, and so no results: set arena.database"));
+    };
+    let body = files.answer(&name, kind).await?;
+    Ok(([(header::CONTENT_TYPE, kind.content_type())], body).into_response())
 }
 
 /// Kind of file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum FileKind {
+enum FileKind {
     Csv,
     Json,
     Pgn,
@@ -49,7 +75,7 @@ pub(super) enum FileKind {
 
 impl FileKind {
     /// Reads the name of a file.
-    pub(super) fn read(file: &str) -> Option<FileKind> {
+    fn read(file: &str) -> Option<FileKind> {
         Some(match file {
             "results.csv" => FileKind::Csv,
             "results.json" => FileKind::Json,
@@ -59,7 +85,7 @@ impl FileKind {
         })
     }
 
-    pub(super) fn content_type(self) -> &'static str {
+    fn content_type(self) -> &'static str {
         match self {
             FileKind::Csv => "text/csv; charset=utf-8",
             FileKind::Json => "application/json",
@@ -84,7 +110,7 @@ impl ResultFiles {
     }
 
     /// Returns a file. One with games comes page by page, for as long as that takes.
-    pub(super) async fn answer(&self, tournament: &str, kind: FileKind) -> Result<Body, ApiError> {
+    async fn answer(&self, tournament: &str, kind: FileKind) -> Result<Body, ApiError> {
         let pages = async || {
             let (name, edition) = edition(tournament);
             let pages = GamePages::open(&self.database, name, edition).await;
@@ -207,10 +233,7 @@ impl Pages for JsonStream {
 
 fn refusal(error: &ResultsError, tournament: &str) -> ApiError {
     match error {
-        ResultsError::Unknown { .. } => {
-            let name = printable(tournament, 50);
-            ApiError::missing(format!("there is no tournament {name}: /api/tournaments lists them"))
-        }
+        ResultsError::Unknown { .. } => unknown_tournament(tournament),
         ResultsError::NoReport { .. } => ApiError::missing(error.to_string()),
         ResultsError::Database { .. } => {
             tracing::error!("{error}");

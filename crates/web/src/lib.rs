@@ -1,0 +1,23 @@
+//! The page's server: its API and sockets, its protection, the tables where people play; and what every server of the
+//! program needs: ports, places for connections, rations of addresses, secrets.
+//!
+//! It shows the games and tournaments of the hub and of the database, whoever runs them. What an arena or a bot adds it
+//! gets from them: routes, searches for people, the priority of threads.
+
+#[cfg(test)]
+#[macro_use]
+extern crate zeitnot_testing;
+
+pub mod bot_page;
+pub mod error;
+pub mod guesses;
+pub mod hosts;
+pub mod http;
+pub mod keyed;
+pub mod page;
+pub mod places;
+pub mod play;
+pub mod port;
+pub mod secret;
+pub mod side_thread;
+pub mod status_server;

@@ -1,0 +1,221 @@
+//! Games that the hub does not have, as they ended long ago or in an earlier run: look-ups in the database.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use axum::http::StatusCode;
+use futures_util::{FutureExt, future::BoxFuture};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::spawn_blocking,
+    time::Instant,
+};
+use zeitnot_host::{
+    database::{DatabaseError, DatabaseLocation, GameState, Reader, StoredOutcome},
+    live::{
+        stored,
+        view::{Game, Numbering, Tournament, TournamentSummary},
+    },
+    pgn,
+};
+use zeitnot_pairing::format::PairingKind;
+use zeitnot_rules::GameError;
+use zeitnot_wire::printable;
+
+use super::answer::ApiError;
+
+/// Look-ups at once; more wait.
+const AT_ONCE: usize = 4;
+/// Longest id of a game.
+const MAX_ID: usize = 64;
+
+/// Standings of tournaments by their numbers, each with the moment at which they were read.
+pub(super) type Summaries = BTreeMap<i64, (Instant, TournamentSummary)>;
+
+/// Function that makes the view of a stored tournament; `None` if it cannot be shown.
+pub type ViewStored = fn(&StoredOutcome) -> Option<Tournament>;
+
+/// Games and tournaments in the arena's database, if it keeps one.
+#[derive(Clone, Debug)]
+pub(crate) struct Archive {
+    pub(super) database: Option<Arc<DatabaseLocation>>,
+    pub(super) view_stored: ViewStored,
+    turns: Arc<Semaphore>,
+    /// Connections that no look-up uses now.
+    idle: Arc<Mutex<Vec<Reader>>>,
+    pub(super) summaries: Arc<Mutex<Summaries>>,
+}
+
+/// Name and pairing system of a tournament.
+type Event = (String, PairingKind);
+
+/// Game of the database, with its tournament.
+#[derive(Debug)]
+pub(super) struct StoredGame {
+    game: GameState,
+    tournament: Option<Event>,
+    turn: OwnedSemaphorePermit,
+}
+
+impl Archive {
+    pub(super) fn new(database: Option<Arc<DatabaseLocation>>, view_stored: ViewStored) -> Archive {
+        Archive {
+            database,
+            view_stored,
+            turns: Arc::new(Semaphore::new(AT_ONCE)),
+            idle: Arc::default(),
+            summaries: Arc::default(),
+        }
+    }
+
+    /// Finds a game of any front.
+    pub(super) async fn find(&self, id: &str) -> Result<Option<StoredGame>, ApiError> {
+        let Some(database) = self.database.as_ref().filter(|_| is_id(id)) else { return Ok(None) };
+        let turn = self.turn().await?;
+        let id = id.to_owned();
+        let found = self.ask(database, move |reader| {
+            let id = id.clone();
+            async move { reader.game(&id).await }.boxed()
+        });
+        let found = found.await?;
+        Ok(found.map(|(game, tournament)| StoredGame { game, tournament, turn }))
+    }
+
+    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        self.turns.clone().acquire_owned().await.map_err(|_| ApiError::stopping())
+    }
+
+    /// Asks the database by a connection that another look-up has left, or by a new one.
+    pub(super) async fn ask<T>(
+        &self,
+        database: &DatabaseLocation,
+        question: impl for<'r> Fn(&'r mut Reader) -> BoxFuture<'r, Result<T, DatabaseError>>,
+    ) -> Result<T, ApiError> {
+        let asked = async {
+            // One that has failed, or was left in the middle, is not used again.
+            let idle = self.idle().pop();
+            if let Some(mut reader) = idle
+                && let Ok(answer) = question(&mut reader).await
+            {
+                self.idle().push(reader);
+                return Ok(answer);
+            }
+            let mut reader = Reader::open(database).await?;
+            let answer = question(&mut reader).await?;
+            self.idle().push(reader);
+            Ok(answer)
+        };
+        asked.await.map_err(|error| unreadable(database, &error))
+    }
+
+    /// Closes the connections, so that the writer, which closes last, leaves nothing beside the database.
+    pub(super) async fn close(&self) {
+        let idle = std::mem::take(&mut *self.idle());
+        for reader in idle {
+            reader.close().await;
+        }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Reader>> {
+        // Nothing in here is half done after a panic.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns whether it may be the id of a game.
+pub(super) fn is_id(id: &str) -> bool {
+    (1..=MAX_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn unreadable(database: &DatabaseLocation, error: &DatabaseError) -> ApiError {
+    tracing::error!("cannot read the database {database}: {error}");
+    let error = "the database cannot be read: the arena's log says why";
+    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error)
+}
+
+impl StoredGame {
+    pub(super) async fn view(self) -> Result<Game, ApiError> {
+        let numbered = |(name, pairing): Event| (name, Numbering::from(pairing));
+        self.replay(move |game, tournament| stored::view(game, tournament.map(numbered))).await
+    }
+
+    pub(super) async fn pgn(self) -> Result<String, ApiError> {
+        self.replay(|game, tournament| pgn::print_stored(tournament.map(|(name, _)| name), game)).await
+    }
+
+    /// Plays the game again, not on the page's thread, where games at tables are played. A visitor who gives up does not
+    /// end the turn of a replay that runs.
+    async fn replay<T: Send + 'static>(
+        self,
+        replay: impl FnOnce(&GameState, Option<Event>) -> Result<T, GameError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let StoredGame { game, tournament, turn } = self;
+        let id = printable(&game.header.id, MAX_ID);
+        let replayed = spawn_blocking(move || (replay(&game, tournament), turn)).await;
+        let (replayed, _turn) = replayed.map_err(|_| ApiError::stopping())?;
+        replayed.map_err(|error| {
+            let error = format!("the stored game {id} cannot be shown: {error}");
+            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use zeitnot_host::{
+        database::{Change, Database, GameHeader, MoveList, Source},
+        tag::GameTag,
+    };
+    use zeitnot_rules::{ByColor, GameKind};
+
+    use super::*;
+
+    #[test]
+    async fn look_ups_share_a_few_connections_and_replays_have_threads_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("zeitnot.db");
+        let (database, writer) = Database::open(path.clone().into(), || ()).await.unwrap();
+        let id = GameTag::random().to_string();
+        let header = GameHeader {
+            id: id.as_str().into(),
+            source: Source::Contest,
+            kind: GameKind::Chess,
+            tournament: None,
+            round: None,
+            opening: None,
+            names: ByColor(["alice", "bob"].map(str::to_owned)),
+            time_control: None,
+            start: None,
+            repeats: None,
+            began: time::OffsetDateTime::UNIX_EPOCH,
+        };
+        let game = GameState { header: header.into(), moves: MoveList::default(), end: None };
+        database.commit(vec![Change::Game(game)]).await;
+
+        let archive = Archive::new(Some(Arc::new(path.clone().into())), |_| None);
+        for _ in 0..3 {
+            assert_eq!(archive.find(&id).await.unwrap().unwrap().view().await.unwrap().summary.id, id);
+        }
+        assert_eq!(archive.idle().len(), 1);
+        // A game that was found keeps its turn until it is replayed.
+        let mut held = Vec::new();
+        for _ in 0..AT_ONCE {
+            held.push(archive.find(&id).await.unwrap().unwrap());
+        }
+        assert_eq!((archive.turns.available_permits(), archive.idle().len()), (0, 1));
+        let here = thread::current().id();
+        let there = held.pop().unwrap().replay(|_, _| Ok(thread::current().id())).await.unwrap();
+        assert_ne!(here, there);
+        drop(held);
+        assert_eq!(archive.turns.available_permits(), AT_ONCE);
+
+        archive.close().await;
+        drop(database);
+        writer.join().await;
+        assert!(path.exists() && !folder.path().join("zeitnot.db-wal").exists());
+    }
+}
