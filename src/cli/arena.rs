@@ -10,7 +10,7 @@ use tokio_util::task::TaskTracker;
 use tracing::{info, warn};
 
 use zeitnot_arena as arena;
-use zeitnot_arena::{Arena, Event, Keys, News, Summary};
+use zeitnot_arena::{Arena, Event, Keys, Listening, News, Summary};
 use zeitnot_clients::{Shutdown, contest};
 use zeitnot_net::descriptors;
 use zeitnot_pairing::Name;
@@ -119,23 +119,16 @@ async fn serve(config: arena::Config, metrics: Option<metrics::Config>) -> Resul
     let shutdown = Shutdown::default();
     let signals = signals::watch(shutdown.clone(), "stopping: running games are aborted and recorded")?;
     tokio::spawn(signals);
-    let listeners = Listeners {
-        tcp: arena.tcp(),
-        websocket: arena.websocket(),
-        imcs: arena.imcs(),
-        lichess: arena.lichess(),
-        tables: arena.tables(),
-        page: arena.page(),
-    };
-    let listeners: Vec<_> = listeners.describe().collect();
-    listeners.iter().for_each(|listener| info!("listening on {listener}"));
+    let ports = arena.listening();
+    ports.iter().for_each(|port| info!("listening on {port}"));
     if let Some((page, token)) = arena.page().zip(arena.new_token()) {
         // Not to the log: the token is a secret.
         print(|out| writeln!(out, "the organiser's page, until the arena ends: {page}/#token={token}"))?;
     }
-    let stays = arena.imcs().is_some() || arena.lichess().is_some() || arena.web().is_some();
+    let stays = ports.iter().any(Listening::stays);
     let tasks = TaskTracker::new();
-    let status = format!("listening on {}", listeners.join(", "));
+    let ports: Vec<_> = ports.iter().map(Listening::to_string).collect();
+    let status = format!("listening on {}", ports.join(", "));
     let _watchers = service::watch(exporter, Readiness::Listening, status, || {}, &shutdown, &tasks)?;
     tokio::spawn(log_events(arena.news(), stays));
     let summary = arena.run(shutdown.soon.clone()).await;
@@ -143,33 +136,6 @@ async fn serve(config: arena::Config, metrics: Option<metrics::Config>) -> Resul
     tasks.close();
     tasks.wait().await;
     Ok(summary)
-}
-
-/// Addresses that an arena listens on.
-pub(super) struct Listeners {
-    pub tcp: Option<SocketAddr>,
-    pub websocket: Option<SocketAddr>,
-    pub imcs: Option<SocketAddr>,
-    pub lichess: Option<SocketAddr>,
-    pub tables: Vec<SocketAddr>,
-    pub page: Option<String>,
-}
-
-impl Listeners {
-    /// Describes each, with its URL and its purpose.
-    pub(super) fn describe(&self) -> impl Iterator<Item = String> {
-        let tables = self.tables.iter().map(|table| ("udp", Some(*table), " for TUC-Chess"));
-        [
-            ("tcp", self.tcp, ""),
-            ("ws", self.websocket, ""),
-            ("tcp", self.imcs, " for MiniChess (IMCS)"),
-            ("http", self.lichess, " for bots that speak the Lichess API"),
-        ]
-        .into_iter()
-        .chain(tables)
-        .filter_map(|(scheme, address, what)| Some(format!("{scheme}://{}{what}", address?)))
-        .chain(self.page.iter().map(|page| format!("{page} for browsers")))
-    }
 }
 
 /// Logs events until the arena ends. If it stays after its tournaments, their final standings are logged too.

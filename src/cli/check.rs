@@ -7,7 +7,6 @@ use zeitnot_engine::Kind;
 
 use super::{
     CliError,
-    arena::Listeners,
     config::{Config, ConfigFileArgs, DOCUMENTED},
     preflight::{self, Prepared},
     print, table,
@@ -98,16 +97,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         if servers.is_empty() {
             writeln!(out, "server: none; `zeitnot play` needs a [[server]] table")?;
         }
-        let listeners = Listeners {
-            tcp: arena.tcp,
-            websocket: arena.websocket,
-            imcs: arena.imcs.as_ref().map(|imcs| imcs.listen),
-            lichess: arena.lichess.as_ref().map(|lichess| lichess.listen),
-            page: arena.web.as_ref().map(|web| web.url(web.listen)),
-            tables: arena.tuc.iter().map(|table| table.address).collect(),
-        };
-        for listener in listeners.describe() {
-            writeln!(out, "arena: listen on {listener}")?;
+        for port in arena.listening() {
+            writeln!(out, "arena: listen on {port}")?;
         }
         if has_arena {
             let database = arena.database().map_or("none".to_owned(), |location| location.to_string());

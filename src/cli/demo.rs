@@ -152,8 +152,8 @@ async fn demo(live: Live, granted: Granted, opens: bool, stays: Stays) -> Result
     let mut servers = JoinSet::new();
     for (number, (name, kind, time_share)) in BOTS.into_iter().enumerate() {
         let (scheme, address) = match number {
-            OVER_WEBSOCKET => ("ws", arena.websocket()),
-            _ => ("tcp", arena.tcp()),
+            OVER_WEBSOCKET => ("ws", arena.bound().websocket),
+            _ => ("tcp", arena.bound().tcp),
         };
         let config = arena::client(scheme, address, TOURNAMENT, name)?;
         let engine = engine::Config { kind, hash_mib: HASH_MIB, ..engine::Config::default() };

@@ -59,12 +59,11 @@ impl TestArena {
             config.database = Some(url.parse().unwrap());
         }
         let arena = Arena::bind(config).await.unwrap();
-        let tcp = arena.tcp();
-        let websocket = arena.websocket();
-        let imcs = arena.imcs();
-        let lichess = arena.lichess();
-        let web = arena.web();
-        let tables = arena.tables();
+        let Config { tcp, websocket, imcs, lichess, web, tuc, .. } = arena.bound().clone();
+        let imcs = imcs.map(|imcs| imcs.listen);
+        let lichess = lichess.map(|lichess| lichess.listen);
+        let web = web.map(|web| web.listen);
+        let tables = tuc.iter().map(|table| table.address).collect();
         let news = arena.news();
         let shutdown = CancellationToken::new();
         let running = tokio::spawn(arena.run(shutdown.clone()));

@@ -1,6 +1,6 @@
 //! The whole arena: fronts, tournaments and their files, from the configuration to the summary.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use tokio::{
     sync::{broadcast, watch},
@@ -20,6 +20,7 @@ use crate::{
     contest::{ContestFront, Listener, Transport},
     error::ArenaError,
     imcs, lichess,
+    listening::Listening,
     news::{self, News, NewsSender},
     searches::Searches,
     tournament::{Accounts, Environment, ManagerHandle, TournamentManager, TournamentSummary, stored_view},
@@ -34,7 +35,9 @@ use crate::{
 /// use zeitnot_arena::Arena;
 ///
 /// let arena = Arena::bind(config).await?;
-/// println!("{:?}", arena.tcp());
+/// for port in arena.listening() {
+///     println!("{port}");
+/// }
 /// let summary = arena.run(CancellationToken::new()).await;
 /// for tournament in summary.tournaments {
 ///     println!("{}", tournament.standings);
@@ -44,6 +47,7 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct Arena {
+    bound: Config,
     listeners: Vec<Listener>,
     hosts: Hosts,
     limits: PlaceLimits,
@@ -72,10 +76,14 @@ impl Arena {
     /// [`ArenaError`], which says what to change.
     pub async fn bind(config: Config) -> Result<Arena, ArenaError> {
         config.check()?;
+        let mut bound = config.clone();
         let mut listeners = Vec::new();
-        for (address, transport) in [(config.tcp, Transport::Tcp), (config.websocket, Transport::WebSocket)] {
+        let contest = [(&mut bound.tcp, Transport::Tcp), (&mut bound.websocket, Transport::WebSocket)];
+        for (address, transport) in contest {
             if let Some(address) = address {
-                listeners.push(Listener::bind(address, transport)?);
+                let listener = Listener::bind(*address, transport)?;
+                *address = listener.port.address;
+                listeners.push(listener);
             }
         }
         let public = config.web.as_ref().and_then(|web| web.public.clone());
@@ -135,7 +143,16 @@ impl Arena {
             Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, limits, host.clone())?),
             None => None,
         };
+        bound.imcs.iter_mut().zip(&imcs).for_each(|(config, imcs)| config.listen = imcs.port.address);
+        bound
+            .lichess
+            .iter_mut()
+            .zip(&lichess)
+            .for_each(|(config, lichess)| config.listen = lichess.port.address);
+        bound.web.iter_mut().zip(&web).for_each(|(config, web)| config.listen = web.port.address);
+        bound.tuc.iter_mut().zip(&tables).for_each(|(config, table)| config.address = table.address);
         Ok(Arena {
+            bound,
             listeners,
             hosts,
             limits,
@@ -151,29 +168,14 @@ impl Arena {
         })
     }
 
-    /// Address of the TCP listener.
-    pub fn tcp(&self) -> Option<SocketAddr> {
-        self.address(Transport::Tcp)
+    /// The ports that were bound.
+    pub fn listening(&self) -> Vec<Listening> {
+        self.bound.listening()
     }
 
-    /// Address of the WebSocket listener.
-    pub fn websocket(&self) -> Option<SocketAddr> {
-        self.address(Transport::WebSocket)
-    }
-
-    /// Address of the IMCS listener.
-    pub fn imcs(&self) -> Option<SocketAddr> {
-        self.imcs.as_ref().map(|imcs| imcs.port.address)
-    }
-
-    /// Address of the Lichess Bot API.
-    pub fn lichess(&self) -> Option<SocketAddr> {
-        self.lichess.as_ref().map(|lichess| lichess.port.address)
-    }
-
-    /// Address of the page for browsers.
-    pub fn web(&self) -> Option<SocketAddr> {
-        self.web.as_ref().map(|web| web.port.address)
+    /// The configuration, with the ports that were bound in place of those that were asked for.
+    pub fn bound(&self) -> &Config {
+        &self.bound
     }
 
     /// URL of the page, as people open it.
@@ -194,16 +196,6 @@ impl Arena {
     /// Returns the way to show on the page what players think.
     pub fn thoughts(&self) -> Thoughts {
         self.thoughts.clone()
-    }
-
-    fn address(&self, transport: Transport) -> Option<SocketAddr> {
-        let mut listeners = self.listeners.iter();
-        listeners.find(|listener| listener.transport == transport).map(|listener| listener.port.address)
-    }
-
-    /// Addresses of the tables for TUC-Chess.
-    pub fn tables(&self) -> Vec<SocketAddr> {
-        self.tables.iter().map(|table| table.address).collect()
     }
 
     /// Subscribes to news. A slow subscriber gets [`broadcast::error::RecvError::Lagged`], and goes on.

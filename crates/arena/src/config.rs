@@ -7,7 +7,14 @@ use zeitnot_host::database::DatabaseLocation;
 use zeitnot_rules::chess::Chess;
 use zeitnot_web::{page, places::PlaceLimits};
 
-use crate::{error::ArenaError, imcs, lichess, openings, tournament::TournamentConfig, tuc::TucConfig};
+use crate::{
+    error::ArenaError,
+    imcs, lichess,
+    listening::{Ends, Listening},
+    openings,
+    tournament::TournamentConfig,
+    tuc::TucConfig,
+};
 
 /// The database's name in the folder of games.
 const DATABASE: &str = "zeitnot.db";
@@ -82,10 +89,10 @@ impl Config {
     /// [`ArenaError::Config`] with the mistake.
     pub fn check(&self) -> Result<(), ArenaError> {
         let error = |why: String| Err(ArenaError::Config(why));
-        let is_open = self.tcp.is_some() || self.websocket.is_some();
+        let listening = self.listening();
+        let is_open = listening.iter().any(|port| port.ends == Ends::WithTournaments);
         // Other games need no tournament.
-        let others =
-            !self.tuc.is_empty() || self.imcs.is_some() || self.lichess.is_some() || self.web.is_some();
+        let others = listening.iter().any(|port| port.ends != Ends::WithTournaments);
         if !is_open && (!self.tournament.is_empty() || !others) {
             return error("nowhere to listen: set tcp = \"127.0.0.1:8000\" or websocket".into());
         }
@@ -113,7 +120,7 @@ impl Config {
         if self.tournament.is_empty() && !others {
             return error("no tournament: add an [[arena.tournament]] with a name and a time".into());
         }
-        if let Some((one, other, address)) = self.same_port() {
+        if let Some((one, other, address)) = same_port(&listening) {
             return error(format!("{one} and {other} both listen on {address}: give each a port of its own"));
         }
         let mut names = BTreeSet::new();
@@ -160,29 +167,19 @@ impl Config {
         // Two of them may be the same.
         lichess.as_ref().map_or(Ok(()), lichess::Config::check).map_err(ArenaError::Config)
     }
+}
 
-    /// Returns two keys with the same address, on which only one can listen.
-    fn same_port(&self) -> Option<(&'static str, &'static str, SocketAddr)> {
-        let is_same = |one: SocketAddr, other: SocketAddr| {
-            let shared = one.ip() == other.ip() || one.ip().is_unspecified() || other.ip().is_unspecified();
-            one.port() == other.port() && one.port() != 0 && shared
-        };
-        let streams = [
-            ("tcp", self.tcp),
-            ("websocket", self.websocket),
-            ("imcs.listen", self.imcs.as_ref().map(|imcs| imcs.listen)),
-            ("lichess.listen", self.lichess.as_ref().map(|lichess| lichess.listen)),
-            ("web.listen", self.web.as_ref().map(|web| web.listen)),
-        ];
-        let streams = streams.into_iter().filter_map(|(key, address)| Some((key, address?))).collect();
-        let datagrams = self.tuc.iter().map(|table| ("tuc.address", table.address)).collect();
-        [streams, datagrams].into_iter().find_map(|listeners: Vec<(_, SocketAddr)>| {
-            listeners.iter().enumerate().find_map(|(at, &(other, address))| {
-                let (one, _) = listeners[..at].iter().find(|(_, before)| is_same(*before, address))?;
-                Some((*one, other, address))
-            })
-        })
-    }
+/// Returns two keys with the same address, on which only one can listen.
+fn same_port(ports: &[Listening]) -> Option<(&'static str, &'static str, SocketAddr)> {
+    let is_same = |one: &Listening, other: &Listening| {
+        let (a, b) = (one.address, other.address);
+        let shared = a.ip() == b.ip() || a.ip().is_unspecified() || b.ip().is_unspecified();
+        one.is_datagram() == other.is_datagram() && a.port() == b.port() && a.port() != 0 && shared
+    };
+    ports.iter().enumerate().find_map(|(at, other)| {
+        let one = ports[..at].iter().find(|before| is_same(before, other))?;
+        Some((one.key, other.key, other.address))
+    })
 }
 
 #[cfg(test)]

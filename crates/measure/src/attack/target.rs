@@ -40,13 +40,14 @@ impl Target {
     /// The ports of an arena that has all fronts.
     pub(super) fn of(arena: &Arena) -> Target {
         let port = |address: Option<SocketAddr>| address.unwrap_or_else(|| ([127, 0, 0, 1], 0).into());
+        let bound = arena.bound();
         Target {
-            tcp: port(arena.tcp()),
-            websocket: port(arena.websocket()),
-            lichess: port(arena.lichess()),
-            page: port(arena.web()),
-            imcs: port(arena.imcs()),
-            table: port(arena.tables().first().copied()),
+            tcp: port(bound.tcp),
+            websocket: port(bound.websocket),
+            lichess: port(bound.lichess.as_ref().map(|lichess| lichess.listen)),
+            page: port(bound.web.as_ref().map(|web| web.listen)),
+            imcs: port(bound.imcs.as_ref().map(|imcs| imcs.listen)),
+            table: port(bound.tuc.first().map(|table| table.address)),
             messages: AtomicUsize::new(0),
         }
     }

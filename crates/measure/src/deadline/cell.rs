@@ -113,7 +113,7 @@ async fn run_arena(
 ) -> Result<Games, Error> {
     let arena = Arena::bind(config).await?;
     let mut news = arena.news();
-    let mut addresses = Addresses { tcp: arena.tcp(), websocket: arena.websocket() };
+    let mut addresses = Addresses { tcp: arena.bound().tcp, websocket: arena.bound().websocket };
     let link = match under {
         Under::Idle | Under::Overload => None,
         Under::Jitter => Some(Link::Delayed(ROUND_TRIP)),

@@ -90,8 +90,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
         let stop = stop.clone();
         Network::start("arena", move |_| async move {
             let arena = Arena::bind(config).await?;
-            if let (Some(tcp), Some(page)) = (arena.tcp(), arena.web()) {
-                let _ = opened.send(Addresses { tcp, page });
+            if let (Some(tcp), Some(page)) = (arena.bound().tcp, &arena.bound().web) {
+                let _ = opened.send(Addresses { tcp, page: page.listen });
             }
             arena.run(stop).await;
             Ok::<_, Error>(())
