@@ -53,7 +53,7 @@ pub struct Arena {
     limits: PlaceLimits,
     news: NewsSender,
     tournaments: TournamentManager,
-    tables: Vec<tuc::Table>,
+    tables: Vec<tuc::TucTable>,
     imcs: Option<imcs::Imcs>,
     lichess: Option<lichess::Lichess>,
     web: Option<Web>,
@@ -137,7 +137,7 @@ impl Arena {
         tournaments.open_created().await?;
         let mut tables = Vec::new();
         for table in config.tuc {
-            tables.push(tuc::Table::open(table, &config.games, host.clone()).await?);
+            tables.push(tuc::TucTable::open(table, &config.games, host.clone()).await?);
         }
         let imcs = match config.imcs {
             Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, limits, host.clone())?),

@@ -27,6 +27,7 @@ mod listening;
 mod message;
 mod news;
 pub mod nthu;
+mod online_game;
 pub mod openings;
 mod outbox;
 mod paced;

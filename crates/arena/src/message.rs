@@ -1,4 +1,4 @@
-//! Messages between the tournaments and the fronts of their players, in no protocol's words.
+//! Messages between games and tournaments and the fronts of their players, in no protocol's words.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub(crate) enum Notice {
 #[derive(Clone, Debug)]
 pub(crate) struct GameView {
     pub(crate) game: GameTag,
-    pub(crate) names: ByColor<Name>,
+    pub(crate) names: ByColor<String>,
     pub(crate) left: ByColor<Duration>,
     pub(crate) fen: String,
 }

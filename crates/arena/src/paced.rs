@@ -5,11 +5,13 @@
 
 use std::time::Duration;
 
-use tokio::time::sleep_until;
+use tokio::time::{sleep_until, timeout};
 use zeitnot_net::{Incoming, LineReader, NetError, Rate, Ration};
 
 /// Lines of a client. A move every ten milliseconds is far below it.
 const LINES: Rate = Rate { burst: 50, interval: Duration::from_millis(2) };
+/// Time for which a client is still read after the close, so that our last words are not lost with its unread ones.
+const LINGER: Duration = Duration::from_millis(500);
 
 /// Error that makes a connection unusable.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +48,11 @@ impl PacedReader {
             Some(Incoming { line: Ok(text), .. }) if is_http_request(text) => Err(ReadError::HttpRequest),
             _ => Ok(line),
         }
+    }
+
+    /// Reads on for a while after the close.
+    pub(crate) async fn linger(&mut self) {
+        let _ = timeout(LINGER, async { while let Ok(Some(_)) = self.next().await {} }).await;
     }
 }
 

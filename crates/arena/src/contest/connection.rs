@@ -33,9 +33,6 @@ const MAX_SHOWN: usize = 50;
 /// Unreadable lines in a row until the connection is closed.
 const MAX_UNREADABLE: u32 = 10;
 
-/// Time for which a client is still read after the close, so that our last words are not lost with its unread ones.
-const LINGER: Duration = Duration::from_millis(500);
-
 /// Time in which a closed connection may still send earlier messages.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -65,7 +62,7 @@ pub(super) async fn serve(
             seat.leave().await;
         }
         client.close();
-        let _ = timeout(LINGER, async { while let Ok(Some(_)) = reader.next().await {} }).await;
+        reader.linger().await;
     };
     join!(listening, send_all(&client, outbox, writer));
 }

@@ -1,6 +1,5 @@
 //! Messages of the arena in the words of the contest protocol.
 
-use zeitnot_pairing::Name;
 use zeitnot_rules::ByColor;
 use zeitnot_wire::contest::{FromServer, State, long_algebraic, result_text};
 
@@ -16,14 +15,15 @@ pub(super) fn from_server(notice: Notice) -> (Option<FromServer>, FromServer) {
     let message = match notice {
         Notice::Info(text) => FromServer::Info { text },
         Notice::GamePaired { game, names, time_control } => {
-            FromServer::GamePaired { game: game.to_string(), names: texts(&names), time_control }
+            let names = ByColor(names.0.each_ref().map(ToString::to_string));
+            FromServer::GamePaired { game: game.to_string(), names, time_control }
         }
         Notice::GameStarted(view) => FromServer::GameStarted(state(view)),
         Notice::YourMove(view) => FromServer::YourMove(state(view)),
         Notice::ClockUpdate(view) => FromServer::ClockUpdate(state(view)),
         Notice::GameState(view) => FromServer::GameState(state(view)),
         Notice::PlayerMoved { mover, mv, view } => FromServer::PlayerMoved {
-            mover: view.names[mover].to_string(),
+            mover: view.names[mover].clone(),
             mv: long_algebraic(&mv),
             state: state(view),
         },
@@ -37,9 +37,5 @@ pub(super) fn from_server(notice: Notice) -> (Option<FromServer>, FromServer) {
 }
 
 fn state(GameView { game, names, left, fen }: GameView) -> State {
-    State { game: game.to_string(), names: texts(&names), left, fen }
-}
-
-fn texts(names: &ByColor<Name>) -> ByColor<String> {
-    ByColor(names.0.each_ref().map(Name::to_string))
+    State { game: game.to_string(), names, left, fen }
 }

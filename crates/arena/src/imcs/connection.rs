@@ -1,10 +1,8 @@
-//! Connection to a client, which moves from the guest's task to the game's.
+//! Connection to a client: lines in and out.
 
-use std::{collections::VecDeque, time::Duration};
+use std::collections::VecDeque;
 
 use futures_util::FutureExt;
-use tokio::time::timeout;
-
 use zeitnot_net::{Incoming, LineReader, LineWriter, NetError};
 use zeitnot_web::places::Place;
 use zeitnot_wire::{Message, imcs::FromServer};
@@ -12,8 +10,6 @@ use zeitnot_wire::{Message, imcs::FromServer};
 use crate::paced::PacedReader;
 
 pub(super) const STOPPING: &str = "server shutdown, come back later";
-/// Time for which a client is still read after the close, so that our last words are not lost with its unread ones.
-const LINGER: Duration = Duration::from_millis(500);
 /// Lines that may wait to be read while their client waits for something. Before a game there is nothing to say.
 const MAX_AHEAD: usize = 16;
 
@@ -79,7 +75,7 @@ impl Connection {
     pub(super) async fn close(self) {
         let Connection { mut reader, writer, .. } = self;
         writer.close().await;
-        let _ = timeout(LINGER, async { while let Ok(Some(_)) = reader.next().await {} }).await;
+        reader.linger().await;
     }
 }
 

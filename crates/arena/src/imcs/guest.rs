@@ -15,6 +15,7 @@ use zeitnot_wire::{Message, WireError, imcs::Command};
 
 use super::{
     connection::{Connection, Heard, STOPPING, reply},
+    game::PlayerLink,
     lobby::{Lobby, Next, OfferOutcome, Response},
 };
 
@@ -54,10 +55,10 @@ impl Guest {
                 Next::Leave => return self.connection.close().await,
                 Next::WrongPassword => Next::Stay,
                 Next::Wait(outcome) => self.wait(outcome).await,
-                Next::Play(game) => {
-                    // A game that is gone drops the connection, which closes it.
-                    let _ = game.send(self.connection);
-                    return;
+                Next::Play(link) => return link.play(self.connection, self.stop).await,
+                Next::Rejoin { game, name, reconnect } => {
+                    let link = PlayerLink::rejoin(game, name, reconnect).await;
+                    link.map_or(Next::Leave, Next::Play)
                 }
             }
         }
@@ -121,7 +122,10 @@ impl Guest {
             () = self.stop.cancelled() => return self.stopped().await,
         };
         match outcome {
-            Ok(Ok(OfferOutcome::Taken(game))) => Next::Play(game),
+            Ok(Ok(OfferOutcome::Taken { link, is_there })) => {
+                let _ = is_there.send(!self.connection.is_gone());
+                Next::Play(link)
+            }
             Ok(Ok(OfferOutcome::Countermanded)) | Err(_) => {
                 let said = self.connection.say(&reply(421, "offer countermanded")).await;
                 said.map_or(Next::Leave, |()| Next::Stay)

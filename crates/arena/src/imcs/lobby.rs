@@ -2,15 +2,15 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use time::{OffsetDateTime, macros::format_description};
-use tokio::sync::{mpsc, oneshot};
+use time::macros::format_description;
+use tokio::sync::oneshot;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use zeitnot_host::{
+    game_info::GameInfo,
     hosted_game::Host,
-    jobs::{Jobs, WeakHandle},
+    jobs::{self, Handle, Jobs, WeakHandle},
     origin::Origin,
-    panic_guard,
     store::Store,
 };
 use zeitnot_net::Rate;
@@ -20,12 +20,12 @@ use zeitnot_web::{
     keyed::Rations,
     secret::is_same,
 };
-use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer, Times, VERSION, letter};
+use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer, Times, VERSION, Verdict, dashed, letter};
 
 use super::{
     config::Config,
-    connection::{Connection, lines, reply},
-    game::{self, Closing, Report, Return, Setup},
+    connection::{lines, reply},
+    game::{self, ImcsGame, PlayerLink},
     users::{FIRST_RATING, RegisterError, User, Users, is_password},
 };
 
@@ -34,15 +34,14 @@ const ADMIN: &str = "admin";
 const TOP: usize = 10;
 /// New users of one address.
 pub(super) const REGISTRATIONS: Rate = Rate { burst: 100, interval: Duration::from_secs(10) };
-/// Players who may come back to one game at the same time.
-const RETURNS: usize = 2;
-
-/// Sender of a guest's connection to its game.
-pub(super) type ConnectionSender = oneshot::Sender<Connection>;
 
 #[derive(Debug)]
 pub(super) enum OfferOutcome {
-    Taken(ConnectionSender),
+    Taken {
+        link: PlayerLink,
+        /// Hears whether the owner is still connected; then the game begins.
+        is_there: oneshot::Sender<bool>,
+    },
     /// The owner withdrew it.
     Countermanded,
 }
@@ -59,7 +58,13 @@ pub(super) enum Next {
     Leave,
     /// Wait until somebody accepts the offer.
     Wait(oneshot::Receiver<OfferOutcome>),
-    Play(ConnectionSender),
+    Play(PlayerLink),
+    /// Come back to a game on another connection.
+    Rejoin {
+        game: Handle<ImcsGame>,
+        name: String,
+        reconnect: Duration,
+    },
     WrongPassword,
 }
 
@@ -87,7 +92,7 @@ pub(super) struct Offer {
 /// Game that is being played.
 pub(super) struct Running {
     names: ByColor<String>,
-    returns: mpsc::Sender<Return>,
+    game: Handle<ImcsGame>,
 }
 
 pub(super) struct Lobby {
@@ -260,11 +265,11 @@ impl Lobby {
     }
 
     fn accept(&mut self, name: String, game: &str, color: ColorChoice) -> Response {
-        let Ok(game) = game.parse::<u64>() else { return Response::reply(407, "bad game id") };
-        if let Some(response) = self.take_up(&name, game) {
+        let Ok(number) = game.parse::<u64>() else { return Response::reply(407, "bad game id") };
+        if let Some(response) = self.take_up(&name, number) {
             return response;
         }
-        let Some(offer) = self.offers.get(&game) else { return Response::reply(408, "no such game") };
+        let Some(offer) = self.offers.get(&number) else { return Response::reply(408, "no such game") };
         let offered = match (offer.color, color) {
             (ColorChoice::Of(theirs), ColorChoice::Of(ours)) if theirs == ours => {
                 return Response::reply(405, format!("bad color {}", letter(ours)));
@@ -273,53 +278,62 @@ impl Lobby {
             (ColorChoice::Any, ColorChoice::Of(ours)) => !ours,
             (ColorChoice::Any, ColorChoice::Any) => Color::BOTH[usize::from(fastrand::bool())],
         };
-        let Some(offer) = self.offers.remove(&game) else { return Response::reply(408, "no such game") };
-        let (their_sender, their_seat) = oneshot::channel();
-        let (sender, seat) = oneshot::channel();
-        if offer.outcome.send(OfferOutcome::Taken(their_sender)).is_err() {
+        let Some(offer) = self.offers.remove(&number) else { return Response::reply(408, "no such game") };
+        let (game, jobs) = jobs::channel();
+        let link = |color| PlayerLink::new(color, game.clone(), self.config.reconnect);
+        let [(link, client), (their_link, their_client)] = [!offered, offered].map(link);
+        let (is_there, there) = oneshot::channel();
+        if offer.outcome.send(OfferOutcome::Taken { link: their_link, is_there }).is_err() {
             return Response::reply(408, "no such game");
+        }
+        let mut clients = ByColor([client, their_client]);
+        if offered == Color::White {
+            clients.0.reverse();
         }
         let mut names = ByColor::both(name);
         names[offered] = offer.name;
-        let (mut clocks, mut seats) = (ByColor::both(offer.times.theirs), ByColor([seat, their_seat]));
+        let mut clocks = ByColor::both(offer.times.theirs);
         clocks[offered] = offer.times.ours;
-        if offered == Color::White {
-            seats.0.reverse();
-        }
-        let (returns, returning) = mpsc::channel(RETURNS);
-        self.running.insert(game, Running { names: names.clone(), returns });
-        let Config { late, reconnect, .. } = self.config;
+        tracing::info!("IMCS: game {number}: {} – {}", names[Color::White], names[Color::Black]);
+        self.running.insert(number, Running { names: names.clone(), game });
+        let late = self.config.late;
         let host = self.host.clone();
-        self.begin(Setup { game, names, clocks, seats, offered, late, reconnect, returning, host });
-        Response { next: Next::Play(sender), ..Response::say(String::new()) }
+        self.begin(number, jobs, async move {
+            let absent = (there.await != Ok(true)).then_some(offered);
+            game::start(&names, clocks, late, absent, clients, host)
+        });
+        Response { next: Next::Play(link), ..Response::say(String::new()) }
     }
 
     /// Lets a player whose connection broke down go on with the game: nobody else can accept it.
-    fn take_up(&self, name: &str, game: u64) -> Option<Response> {
-        let running = self.running.get(&game).filter(|running| running.names.0.iter().any(|n| n == name))?;
-        let (sender, connection) = oneshot::channel();
-        running.returns.try_send(Return { name: name.to_owned(), connection }).ok()?;
-        tracing::info!("IMCS: game {game}: {name} is back");
-        Some(Response { next: Next::Play(sender), ..Response::say(String::new()) })
+    fn take_up(&self, name: &str, number: u64) -> Option<Response> {
+        let Running { names, game } = self.running.get(&number)?;
+        let next =
+            Next::Rejoin { game: game.clone(), name: name.to_owned(), reconnect: self.config.reconnect };
+        names.0.iter().any(|player| player == name).then(|| Response { next, ..Response::say(String::new()) })
     }
 
-    fn begin(&mut self, setup: Setup) {
+    /// Has a task play a game.
+    fn begin(
+        &self,
+        number: u64,
+        mut jobs: Jobs<ImcsGame>,
+        start: impl Future<Output = ImcsGame> + Send + 'static,
+    ) {
         // Somebody asked for the game, so there is a handle.
         let Some(lobby) = self.handle.upgrade() else { return };
-        let [white, black] = &setup.names.0;
-        tracing::info!("IMCS: game {}: {white} – {black}", setup.game);
         let stop = self.stop.clone();
-        let (game, names, began) = (setup.game, setup.names.clone(), OffsetDateTime::now_utc());
         self.games.spawn(async move {
-            // A panic ends this game and no other.
-            let played = panic_guard::contain_all(game::run(setup, stop)).await;
-            let (report, players) = played.unwrap_or_else(|panic| {
-                tracing::error!("IMCS: game {game} broke down: {panic}; please report it");
-                (Report { game, names, began, verdict: None, moves: Vec::new() }, Closing::default())
-            });
+            let mut game = start.await;
+            game.run(&mut jobs, &stop).await;
+            game.settle().await;
+            let info = game.hosted.info.clone();
+            let moves = game.hosted.referee.plies.iter().map(|ply| dashed(&ply.mv)).collect::<Vec<_>>();
+            let ending = game.ending();
+            let verdict = ending.and_then(|ending| Some(game::verdict(ending.result?, ending.cause)));
             // The ratings count before anybody hears of the result.
-            lobby.call(move |lobby| lobby.finish(&report)).await;
-            players.close().await;
+            lobby.call(move |lobby| lobby.finish(number, &info, verdict.as_ref(), &moves)).await;
+            game.finish();
         });
     }
 
@@ -342,9 +356,9 @@ impl Lobby {
         Response { next: Next::Leave, ..Response::say(text) }
     }
 
-    fn finish(&mut self, report: &Report) {
-        let Report { game, names: ByColor([white, black]), began, verdict, moves } = report;
-        self.running.remove(game);
+    fn finish(&mut self, game: u64, info: &GameInfo, verdict: Option<&Verdict>, moves: &[String]) {
+        let [white, black] = info.players.0.each_ref().map(|player| player.name.as_str());
+        self.running.remove(&game);
         let (result, how) = match verdict {
             None => ("*", "no result".to_owned()),
             Some(verdict) => {
@@ -360,7 +374,7 @@ impl Lobby {
         };
         tracing::info!("IMCS: game {game}: {white} – {black}: {how} ({} plies)", moves.len());
         let when = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
-        let when = began.format(when).unwrap_or_default();
+        let when = info.began.format(when).unwrap_or_default();
         let how = if verdict.is_some() { &how } else { "broken off" };
         // Start, players, result, its cause, moves.
         self.records.push(format!("{when}\t{white}\t{black}\t{result}\t{how}\t{}\n", moves.join(" ")));

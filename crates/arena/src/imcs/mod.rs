@@ -1,13 +1,14 @@
 //! IMCS, the Internet MiniChess Server: players register, offer games and accept them.
 //!
 //! ```text
-//!  socket ─▶ guest (commands) ─▶ lobby (users, offers, games) ─▶ game (referee)
-//!                 └────────────── hands its connection over ──────▲     │
-//!          users (file), store (games) ◀── lobby (ratings) ◀────────────┘
+//!  socket ◀─▶ guest (commands, answers) ─▶ lobby (users, offers, games) ─▶ game (referee)
+//!                 ▲ └──────────────── requests ──────────────────────────▶  │  │
+//!                 └────────────────── notices ──────────────────────────────┘  │
+//!          users (file), store (games) ◀── lobby (ratings) ◀───────────────────┘
 //! ```
 //!
-//! The lobby is one task that owns the state; each guest and each game is a task. A game owns the connections of its
-//! players and closes them at its end, as the protocol demands.
+//! The lobby is one task that owns the state; each guest and each game is a task. A guest keeps its connection during a
+//! game, and closes it at its end, as the protocol demands.
 
 mod config;
 mod connection;

@@ -5,20 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokio::time::Instant;
 use zeitnot_pairing::{Name, Pairing, PairingSystem, SeatNo};
 use zeitnot_referee::Cause;
-use zeitnot_rules::{ByColor, Color, chess::Chess};
+use zeitnot_rules::{ByColor, Color, DynGame, chess::Chess};
 
-use super::{
-    game::{Setup, TournamentGame},
-    journal::Journal,
-    record::names,
-};
-use crate::client::Client;
+use super::{journal::Journal, record::names};
+use crate::{client::Client, online_game::OnlineGame};
 use zeitnot_host::{
     database::{GameEnd, GameHeader, GameState, History},
-    hosted_game::Host,
     note::Note,
     tag::GameTag,
 };
+
+pub(super) type TournamentGame = OnlineGame<DynGame>;
 
 #[derive(Debug)]
 pub(super) struct Boards {
@@ -80,14 +77,17 @@ impl Boards {
         self.begun.saturating_add(1)
     }
 
-    pub(super) fn begin(&mut self, pairing: Pairing, setup: Setup, host: Host) {
-        let start = match self.openings.as_slice() {
+    /// Returns the position in which a game of that pairing begins.
+    pub(super) fn opening(&self, pairing: Pairing) -> Chess {
+        match self.openings.as_slice() {
             [] => Chess::start(),
             openings => openings[(pairing.opening % openings.len() as u64) as usize].clone(),
-        };
+        }
+    }
+
+    /// Takes in a game that has begun.
+    pub(super) fn insert(&mut self, tag: GameTag, pairing: Pairing, game: TournamentGame) {
         self.begun = self.next_number();
-        let tag = setup.tag;
-        let game = TournamentGame::start(setup, start, host);
         self.running.insert(tag, Running { pairing, game, end: None, note: None });
     }
 

@@ -6,7 +6,6 @@ mod boards;
 pub(crate) mod command;
 mod config;
 mod environment;
-mod game;
 mod invitations;
 mod journal;
 mod manager;

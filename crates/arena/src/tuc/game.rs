@@ -1,19 +1,19 @@
-//! One game of TUC-Chess: drives the referee, whose board deals the prizes, and tells both players of each move.
+//! One game of TUC-Chess, whose board deals the prizes: datagrams become moves, and both players get what they lead to.
 
-use std::{cmp::Ordering, fmt, net::SocketAddr, time::Duration};
+use std::{cmp::Ordering, fmt, io, net::SocketAddr, time::Duration};
 
 use tokio::{select, time::Instant};
 use tokio_util::sync::CancellationToken;
 use zeitnot_host::{
     game_info::GameInfo,
-    hosted_game::{Host, HostedGame},
+    hosted_game::Host,
+    jobs::{self, Handle},
     live::view::Source,
+    tag::GameTag,
     timer::until,
 };
 use zeitnot_net::LogThrottle;
-use zeitnot_referee::{
-    Allowance, Board as _, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed,
-};
+use zeitnot_referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed};
 use zeitnot_rules::{
     ByColor, Color, Game as _, GameResult,
     tuc::{Move, POINT, Square, Tuc},
@@ -25,22 +25,21 @@ use zeitnot_wire::{
 
 use super::{
     config::TucConfig,
-    socket::{Player, Stop, TableSocket},
+    socket::{TablePlayer, TableSocket},
 };
+use crate::{client::Client, online_game::OnlineGame};
 
 /// Subject of the log.
 pub(super) const IGNORED: &str = "datagrams ignored";
 
-pub(super) struct Game<'t> {
-    config: &'t TucConfig,
-    socket: &'t TableSocket,
-    log: &'t LogThrottle,
-    players: ByColor<Player>,
-    hosted: HostedGame<ServedGame<Tuc>>,
-    began: Instant,
-    /// Longest time that each took for a move.
-    longest: ByColor<Duration>,
-    messages: Vec<String>,
+type TucGame = OnlineGame<ServedGame<Tuc>>;
+
+/// Way between the players at a table and their game.
+pub(super) struct Translator<'t> {
+    pub(super) config: &'t TucConfig,
+    pub(super) socket: &'t TableSocket,
+    pub(super) log: &'t LogThrottle,
+    pub(super) players: ByColor<TablePlayer>,
 }
 
 #[derive(Debug)]
@@ -74,134 +73,146 @@ impl fmt::Display for Finished {
     }
 }
 
-impl<'t> Game<'t> {
-    pub(super) fn new(
-        config: &'t TucConfig,
-        socket: &'t TableSocket,
-        log: &'t LogThrottle,
-        players: ByColor<Player>,
-        host: Host,
-    ) -> Self {
-        let board = config.prizes().begin(config.rules);
-        let untimed = Untimed { plies: usize::MAX, limit: config.move_timeout, expiry: Expiry::Abort };
-        let rules = RefereeRules { untimed: Some(untimed), ..RefereeRules::default() };
-        let now = Instant::now();
-        let names = ByColor(players.0.each_ref().map(|player| &player.name));
-        let info = GameInfo::new(Source::Tuc, &board, names);
-        let referee = Referee::new(board, ByColor::both(Allowance::Unlimited), rules, now);
-        let mut hosted = HostedGame::new(info, referee, host);
-        hosted.begin(now);
-        Game {
-            config,
-            socket,
-            log,
-            players,
-            hosted,
-            began: now,
-            longest: ByColor([Duration::ZERO; 2]),
-            messages: Vec::new(),
+impl Translator<'_> {
+    /// Plays a game to its end.
+    pub(super) async fn play(self, host: Host, stop: &CancellationToken) -> io::Result<Finished> {
+        let (handle, mut jobs) = jobs::channel();
+        let mut game = self.start(host);
+        let mut messages = Vec::new();
+        let told = select! {
+            () = game.run(&mut jobs, stop) => Ok(()),
+            told = self.talk(&handle, &mut messages) => told,
+        };
+        // Without a port, a game cannot go on.
+        game.shut_down();
+        game.settle().await;
+        game.finish();
+        told?;
+        let mut finished = self.finished(&game.hosted.referee, messages);
+        if finished.ending.result.is_some() {
+            let over = FromServer::Over { points: Points::new(finished.points) };
+            self.tell(over, &mut finished.messages).await?;
+        }
+        Ok(finished)
+    }
+
+    fn finished(&self, referee: &Referee<ServedGame<Tuc>>, mut messages: Vec<String>) -> Finished {
+        let ending = referee.ending.unwrap_or(Ending { result: None, cause: Cause::InternalError });
+        let last = referee.plies.last().filter(|_| ending.result.is_some());
+        messages.extend(last.map(|last| last.mv.to_string()));
+        let longest = |color| {
+            let moves = referee.plies.iter().skip(color as usize).step_by(Color::BOTH.len());
+            moves.filter_map(|made| made.spent).max().unwrap_or_default()
+        };
+        Finished {
+            names: ByColor(self.players.0.each_ref().map(|player| player.name.clone())),
+            points: points(&referee.board.position),
+            ending,
+            rules: self.config.rules.to_string(),
+            longest: ByColor(Color::BOTH.map(longest)),
+            messages,
         }
     }
 
-    /// Plays to the end.
-    pub(super) async fn run(mut self, stop: &CancellationToken) -> Result<Finished, Stop> {
-        let ending = loop {
-            if let Some(ending) = self.hosted.referee.ending {
-                break ending;
-            }
-            let received = select! {
-                received = self.socket.receive(stop) => received,
-                () = until(self.deadline()) => {
-                    self.hosted.referee.time_out(Instant::now());
+    fn start(&self, host: Host) -> TucGame {
+        let board = self.config.prizes().begin(self.config.rules);
+        let limit = self.config.move_timeout;
+        let untimed = Untimed { plies: usize::MAX, limit, expiry: Expiry::Abort };
+        let rules = RefereeRules { untimed: Some(untimed), ..RefereeRules::default() };
+        let names = ByColor(self.players.0.each_ref().map(|player| &player.name));
+        let info = GameInfo::new(Source::Tuc, &board, names);
+        let referee = Referee::new(board, ByColor::both(Allowance::Unlimited), rules, Instant::now());
+        // The answers to the datagrams tell all.
+        let (unread, _) = Client::channel(CancellationToken::new());
+        OnlineGame::start(GameTag::random(), info, referee, ByColor::both(unread), u32::MAX, host)
+    }
+
+    /// Passes datagrams on to the game, and tells its moves, as long as the port works.
+    async fn talk(&self, game: &Handle<TucGame>, messages: &mut Vec<String>) -> io::Result<()> {
+        let mut asked = Instant::now();
+        let last = asked + self.config.time_limit();
+        loop {
+            // A player without a move may have left, so the limit of the first move is short.
+            let is_first = messages.len() < Color::BOTH.len();
+            let first_move = is_first.then(|| asked + self.config.first_move);
+            let (datagram, from) = select! {
+                received = self.socket.receive() => received?,
+                () = until(first_move) => {
+                    game.call(|game| game.hosted.referee.time_out(Instant::now())).await;
                     continue;
                 }
             };
-            match received {
-                Ok((datagram, from)) => self.hear(&String::from_utf8_lossy(&datagram), from).await?,
-                Err(Stop::Shutdown) => self.hosted.referee.end(None, Cause::Shutdown, Instant::now()),
-                Err(error) => return Err(error),
-            }
-        };
-        self.hosted.settle().await;
-        Ok(self.finish(ending))
-    }
-
-    /// Returns the time at which the game is aborted. A player without a move may have left, so the limit of the first
-    /// move is short.
-    fn deadline(&self) -> Option<Instant> {
-        let is_first = self.hosted.referee.board.ply_count() < Color::BOTH.len();
-        let first = is_first.then(|| self.hosted.referee.asked.checked_add(self.config.first_move)).flatten();
-        first.into_iter().chain(self.hosted.referee.timeout()).min()
-    }
-
-    /// Plays a datagram, if it is a legal move from the player who is to move.
-    async fn hear(&mut self, text: &str, from: SocketAddr) -> Result<(), Stop> {
-        let (mover, asked, now) = (self.hosted.referee.turn(), self.hosted.referee.asked, Instant::now());
-        let address = self.players[mover].address;
-        let strict = self.config.strict;
-        // The original compares the machine, not the port.
-        let is_mover = if strict { from.ip() == address.ip() } else { from == address };
-        let mv = Move::parse(text).filter(|_| is_mover);
-        let before = self.hosted.referee.board.position.prizes();
-        let played = mv.filter(|_| self.hosted.referee.play(mover, text, now, None).is_ok());
-        let Some(mv) = played else {
-            let text = printable(text, MAX_DATAGRAM);
-            self.log.info(IGNORED, || match is_mover {
-                true => {
-                    format!(
-                        "{text:?} from {from} is no legal move in {}",
-                        self.hosted.referee.board.position.print()
-                    )
+            let text = String::from_utf8_lossy(&datagram).into_owned();
+            let shown = printable(&text, MAX_DATAGRAM);
+            let senders = ByColor(self.players.0.each_ref().map(|player| self.is_from(player, from)));
+            match game.call(move |game| hear(game, &text, senders, last)).await {
+                Some(Ok(Some(message))) => {
+                    asked = Instant::now();
+                    self.tell(message, messages).await?;
                 }
-                false => format!("ignored {text:?} from {from}, who is not to move"),
-            });
-            if strict {
-                self.hosted.referee.end(None, Cause::IllegalMove, now);
+                Some(Err(why)) => {
+                    self.log.info(IGNORED, || format!("ignored {shown:?} from {from}, {why}"));
+                    if self.config.strict {
+                        let now = Instant::now();
+                        game.send(move |game| game.hosted.referee.end(None, Cause::IllegalMove, now)).await;
+                    }
+                }
+                Some(Ok(None)) | None => {}
             }
-            return Ok(());
-        };
-        self.longest[mover] = self.longest[mover].max(now - asked);
-        self.hosted.referee.await_move(now);
-        if now - self.began > self.config.time_limit() {
-            self.hosted.referee.end(Some(self.result()), Cause::TimeLimit, now);
         }
-        self.hosted.moved(now);
-        self.tell(mv, before).await
     }
 
-    /// Tells a move, and the prize that has appeared since those of before.
-    async fn tell(&mut self, mv: Move, before: u64) -> Result<(), Stop> {
-        let message = if self.hosted.referee.ending.is_some() {
-            self.messages.push(mv.to_string());
-            FromServer::Over { points: Points::new(self.points()) }
-        } else {
-            let new = self.hosted.referee.board.position.prizes() & !before;
-            let prize = (new != 0).then(|| Square::new(new.trailing_zeros() as usize));
-            let to_move = self.hosted.referee.turn();
-            FromServer::Moved { to_move, mv, prize, points: Points::new(self.points()) }
-        };
-        self.hosted.settle().await;
-        self.messages.push(message.to_line());
+    /// Returns whether a datagram is from that player. The original compares the machine, not the port.
+    fn is_from(&self, player: &TablePlayer, from: SocketAddr) -> bool {
+        if self.config.strict { from.ip() == player.address.ip() } else { from == player.address }
+    }
+
+    async fn tell(&self, message: FromServer, messages: &mut Vec<String>) -> io::Result<()> {
+        messages.push(message.to_line());
         self.socket.send_both(&self.players, &message).await
     }
+}
 
-    fn points(&self) -> ByColor<u16> {
-        ByColor(self.hosted.referee.board.position.points().0.map(|points| (points / POINT) as u16))
+/// Plays a datagram, if it is a legal move from the player who is to move. A move later than `last` is the last one.
+/// Returns what to tell while the game goes on, with the prize that has appeared, or why the datagram is ignored.
+fn hear(
+    game: &mut TucGame,
+    text: &str,
+    senders: ByColor<bool>,
+    last: Instant,
+) -> Result<Option<FromServer>, String> {
+    let now = Instant::now();
+    let referee = &mut game.hosted.referee;
+    let mover = referee.turn();
+    if !senders[mover] {
+        return Err("who is not to move".to_owned());
     }
-
-    fn result(&self) -> GameResult {
-        let [white, black] = self.hosted.referee.board.position.points().0;
-        match white.cmp(&black) {
-            Ordering::Greater => GameResult::Won(Color::White),
-            Ordering::Equal => GameResult::Draw,
-            Ordering::Less => GameResult::Won(Color::Black),
-        }
+    let before = referee.board.position.prizes();
+    let played = Move::parse(text).and_then(|mv| Some((mv, referee.play(mover, text, now, None).ok()?)));
+    let Some((mv, played)) = played else {
+        return Err(format!("which is no legal move in {}", referee.board.position.print()));
+    };
+    if now > last {
+        referee.end(Some(leader(&referee.board.position)), Cause::TimeLimit, now);
     }
+    let position = &referee.board.position;
+    let new = position.prizes() & !before;
+    let prize = (new != 0).then(|| Square::new(new.trailing_zeros() as usize));
+    let points = Points::new(points(position));
+    let message = FromServer::Moved { to_move: referee.turn(), mv, prize, points };
+    let goes_on = referee.ending.is_none();
+    game.report(mover, played, now);
+    Ok(goes_on.then_some(message))
+}
 
-    fn finish(self, ending: Ending) -> Finished {
-        let points = self.points();
-        let rules = self.config.rules.to_string();
-        let names = ByColor(self.players.0.map(|player| player.name));
-        Finished { names, points, ending, rules, longest: self.longest, messages: self.messages }
+fn points(position: &Tuc) -> ByColor<u16> {
+    ByColor(position.points().0.map(|points| (points / POINT) as u16))
+}
+
+fn leader(position: &Tuc) -> GameResult {
+    match position.lead().cmp(&0) {
+        Ordering::Greater => GameResult::Won(position.side_to_move()),
+        Ordering::Equal => GameResult::Draw,
+        Ordering::Less => GameResult::Won(!position.side_to_move()),
     }
 }

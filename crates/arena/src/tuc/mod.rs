@@ -7,4 +7,4 @@ mod socket;
 mod table;
 
 pub use config::{BadChance, Chance, TucConfig};
-pub(crate) use table::Table;
+pub(crate) use table::TucTable;

@@ -2,8 +2,7 @@
 
 use std::{io, net::SocketAddr};
 
-use tokio::{net::UdpSocket, select};
-use tokio_util::sync::CancellationToken;
+use tokio::net::UdpSocket;
 use zeitnot_rules::ByColor;
 use zeitnot_wire::{
     Message,
@@ -11,17 +10,9 @@ use zeitnot_wire::{
 };
 
 #[derive(Clone, Debug)]
-pub(super) struct Player {
+pub(super) struct TablePlayer {
     pub(super) name: String,
     pub(super) address: SocketAddr,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Stop {
-    #[error("the arena shuts down")]
-    Shutdown,
-    #[error("the table's port fails: {0}")]
-    Io(#[from] io::Error),
 }
 
 #[derive(Debug)]
@@ -36,29 +27,26 @@ impl TableSocket {
         Ok(TableSocket(socket))
     }
 
-    pub(super) async fn receive(&self, stop: &CancellationToken) -> Result<(Vec<u8>, SocketAddr), Stop> {
+    /// Waits for a datagram. Cancel safe.
+    pub(super) async fn receive(&self) -> io::Result<(Vec<u8>, SocketAddr)> {
         let mut buffer = [0; MAX_DATAGRAM];
         loop {
-            let received = select! {
-                () = stop.cancelled() => return Err(Stop::Shutdown),
-                received = self.0.recv_from(&mut buffer) => received,
-            };
-            match received {
+            match self.0.recv_from(&mut buffer).await {
                 Ok((length, from)) => return Ok((buffer[..length].to_vec(), from)),
                 // An earlier datagram reached nobody: a player has left, which the game finds out.
                 Err(error) if is_report(&error) => drop(self.unreachable()),
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             }
         }
     }
 
-    pub(super) async fn send(&self, address: SocketAddr, message: &FromServer) -> Result<(), Stop> {
+    pub(super) async fn send(&self, address: SocketAddr, message: &FromServer) -> io::Result<()> {
         for _ in 0..MAX_ATTEMPTS {
             match self.0.send_to(message.to_line().as_bytes(), address).await {
                 Ok(_) => return Ok(()),
                 // Nothing was sent: this is about an earlier datagram.
                 Err(error) if is_report(&error) => drop(self.unreachable()),
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             }
         }
         Ok(())
@@ -73,9 +61,9 @@ impl TableSocket {
     /// Sends a message to both players, White first as in the original.
     pub(super) async fn send_both(
         &self,
-        players: &ByColor<Player>,
+        players: &ByColor<TablePlayer>,
         message: &FromServer,
-    ) -> Result<(), Stop> {
+    ) -> io::Result<()> {
         for player in &players.0 {
             self.send(player.address, message).await?;
         }

@@ -5,6 +5,7 @@
 //! is configured to be as strict.
 
 use std::{
+    io,
     net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
@@ -12,7 +13,6 @@ use std::{
 
 use tokio::{
     net::UdpSocket,
-    select,
     time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
@@ -25,9 +25,9 @@ use zeitnot_wire::{printable, tuc::FromServer};
 
 use super::{
     config::TucConfig,
-    game::{Finished, Game, IGNORED},
+    game::{Finished, IGNORED, Translator},
     record::Records,
-    socket::{Player, Stop, TableSocket},
+    socket::{TablePlayer, TableSocket},
 };
 use crate::error::ArenaError;
 
@@ -39,7 +39,7 @@ const PROBE: Duration = Duration::from_millis(50);
 const RECENT: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct TucTable {
     config: TucConfig,
     socket: TableSocket,
     pub(crate) address: SocketAddr,
@@ -49,15 +49,15 @@ pub(crate) struct Table {
     host: Host,
 }
 
-impl Table {
-    pub(crate) async fn open(config: TucConfig, folder: &Path, host: Host) -> Result<Table, ArenaError> {
+impl TucTable {
+    pub(crate) async fn open(config: TucConfig, folder: &Path, host: Host) -> Result<TucTable, ArenaError> {
         let listen = |source| ServerError::Listen { address: config.address, source };
         let socket = UdpSocket::bind(config.address).await.map_err(listen)?;
         let address = socket.local_addr().map_err(listen)?;
         let games = |source| UnusableFolder { folder: folder.to_owned(), source };
         std::fs::create_dir_all(folder).map_err(games)?;
         let socket = TableSocket::new(socket).map_err(listen)?;
-        Ok(Table {
+        Ok(TucTable {
             config,
             socket,
             address,
@@ -86,13 +86,13 @@ impl Table {
                 }
             };
             match played {
-                Ok(finished) => {
+                Ok(Some(finished)) => {
                     info!("{finished}");
                     records.write(&finished).await;
                 }
-                Err(Stop::Shutdown) => break,
+                Ok(None) => break,
                 Err(error) => {
-                    warn!("{error}; the table is closed");
+                    warn!("the table's port fails: {error}; the table is closed");
                     break;
                 }
             }
@@ -101,10 +101,19 @@ impl Table {
         records.close().await;
     }
 
-    async fn game(&self, stop: &CancellationToken) -> Result<Finished, Stop> {
-        let (mut white, mut seated) = (self.seat(Color::White, None, stop).await?, Instant::now());
+    /// Plays a game; `None`: the arena stops before it begins.
+    async fn game(&self, stop: &CancellationToken) -> io::Result<Option<Finished>> {
+        let Some(players) = stop.run_until_cancelled(self.players()).await else { return Ok(None) };
+        let TucTable { config, socket, log, .. } = self;
+        let translator = Translator { config, socket, log, players: players? };
+        translator.play(self.host.clone(), stop).await.map(Some)
+    }
+
+    /// Waits for two players, and tells them when the game begins.
+    async fn players(&self) -> io::Result<ByColor<TablePlayer>> {
+        let (mut white, mut seated) = (self.seat(Color::White, None).await?, Instant::now());
         let black = loop {
-            let newcomer = self.newcomer(Some(&white), stop).await?;
+            let newcomer = self.newcomer(Some(&white)).await?;
             // The first one may have left long ago: a second `PW` does no harm, and shows whether anybody is there.
             let is_recent = self.config.strict || seated.elapsed() < RECENT;
             if is_recent || self.is_there(&white, Color::White).await? {
@@ -113,31 +122,23 @@ impl Table {
                     break newcomer;
                 }
             } else {
-                white = self.seat(Color::White, Some(newcomer), stop).await?;
+                white = self.seat(Color::White, Some(newcomer)).await?;
                 seated = Instant::now();
             }
         };
         let players = ByColor([white, black]);
-        select! {
-            () = stop.cancelled() => return Err(Stop::Shutdown),
-            // Datagrams that come meanwhile wait in the socket, as in the original.
-            () = sleep(self.config.countdown) => {}
-        }
+        // Datagrams that come meanwhile wait in the socket, as in the original.
+        sleep(self.config.countdown).await;
         self.socket.send_both(&players, &FromServer::Begins).await?;
-        Game::new(&self.config, &self.socket, &self.log, players, self.host.clone()).run(stop).await
+        Ok(players)
     }
 
     /// Gives the first seat to somebody who is there, by now or in a while.
-    async fn seat(
-        &self,
-        color: Color,
-        mut newcomer: Option<Player>,
-        stop: &CancellationToken,
-    ) -> Result<Player, Stop> {
+    async fn seat(&self, color: Color, mut newcomer: Option<TablePlayer>) -> io::Result<TablePlayer> {
         loop {
             let player = match newcomer.take() {
                 Some(player) => player,
-                None => self.newcomer(None, stop).await?,
+                None => self.newcomer(None).await?,
             };
             info!(address = %player.address, "{:?} sits down", player.name);
             if self.is_there(&player, color).await? {
@@ -147,7 +148,7 @@ impl Table {
     }
 
     /// Tells a player its seat, and returns whether a program listens there, as far as the system can tell.
-    async fn is_there(&self, player: &Player, color: Color) -> Result<bool, Stop> {
+    async fn is_there(&self, player: &TablePlayer, color: Color) -> io::Result<bool> {
         drop(self.socket.unreachable());
         self.socket.send(player.address, &FromServer::Seat(color)).await?;
         if self.config.strict {
@@ -165,14 +166,14 @@ impl Table {
 
     /// Waits for the name of a player. A seated player gets no second seat, unless the table is as strict as the
     /// original.
-    async fn newcomer(&self, taken: Option<&Player>, stop: &CancellationToken) -> Result<Player, Stop> {
+    async fn newcomer(&self, taken: Option<&TablePlayer>) -> io::Result<TablePlayer> {
         loop {
-            let (datagram, address) = self.socket.receive(stop).await?;
+            let (datagram, address) = self.socket.receive().await?;
             let name = printable(&String::from_utf8_lossy(&datagram), MAX_NAME);
             let is_seated = taken.is_some_and(|player| player.address == address);
             let is_move = Move::parse(&name).is_some();
             if self.config.strict || !is_seated && !is_move {
-                return Ok(Player { name, address });
+                return Ok(TablePlayer { name, address });
             }
             self.log
                 .info(IGNORED, || format!("ignored {name:?} from {address}: waiting for a player's name"));

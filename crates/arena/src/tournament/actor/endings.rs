@@ -8,7 +8,10 @@ use zeitnot_pairing::{Name, SeatNo, format::PairingKind};
 use zeitnot_rules::{ByColor, Color};
 
 use super::{
-    super::journal::{Settled, Unplayed},
+    super::{
+        journal::{Settled, Unplayed},
+        record::names,
+    },
     TournamentActor,
 };
 use crate::news::Event;
@@ -112,8 +115,9 @@ impl TournamentActor {
             self.players.rest(seat, self.config.pause);
         }
         self.record.add(&state).into_iter().for_each(|row| self.reports.end_pairing(row));
-        if let Some(GameEnd { result, reason, .. }) = state.end.clone() {
-            let (names, plies) = (game.names, game.hosted.referee.plies.len());
+        if let (Some(GameEnd { result, reason, .. }), Some(names)) = (state.end.clone(), names(&state.header))
+        {
+            let plies = game.hosted.referee.plies.len();
             self.report(Event::GameEnded { names, result, reason, plies });
         }
         let name = self.config.name.to_string();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use zeitnot_pairing::{Name, OpenRound, Pairing, PairingSystem};
+use zeitnot_pairing::{OpenRound, Pairing, PairingSystem};
 use zeitnot_rules::ByColor;
 
 use super::{
@@ -39,14 +39,14 @@ fn open_pairings(
 ) -> Vec<PairingRow> {
     let running: BTreeMap<_, _> = boards.iter().map(|(tag, pairing, _)| (pairing.seats.0, tag)).collect();
     let paired = |(round, pairing): (u32, Pairing)| {
-        Some(row(round, &players.names(pairing)?, running.get(&pairing.seats.0).copied()))
+        Some(row(round, players.names(pairing)?, running.get(&pairing.seats.0).copied()))
     };
     if let Some(OpenRound { number, pairings }) = pairing.open() {
         return pairings.into_iter().filter_map(|pairing| paired((number, pairing))).collect();
     }
     let begun = boards.iter().map(|(tag, _, game)| {
         let round = game.hosted.info.tournament.as_ref().map_or(0, |it| it.number);
-        row(round, &game.names, Some(tag))
+        row(round, game.names(), Some(tag))
     });
     // Games are numbered as they begin.
     let next = boards.next_number()..;
@@ -54,8 +54,8 @@ fn open_pairings(
     begun.chain(next.zip(invited).filter_map(paired)).collect()
 }
 
-fn row(round: u32, names: &ByColor<Name>, game: Option<GameTag>) -> PairingRow {
-    let [white, black] = names.0.each_ref().map(ToString::to_string);
+fn row(round: u32, names: ByColor<impl ToString>, game: Option<GameTag>) -> PairingRow {
+    let [white, black] = names.0.map(|name| name.to_string());
     PairingRow {
         round,
         white,

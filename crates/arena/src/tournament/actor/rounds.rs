@@ -1,15 +1,28 @@
 //! From pairings to games: players are paired, asked whether they are ready, and begin.
 
+use std::time::Duration;
+
+use tokio::time::Instant;
 use zeitnot_pairing::{Pairing, SeatNo, format::PairingKind};
-use zeitnot_rules::{ByColor, Color};
+use zeitnot_referee::{Allowance, Referee, RefereeRules};
+use zeitnot_rules::{ByColor, Color, DynGame};
 
 use super::{
-    super::{game::Setup, players::Doing, restore::bye_fact},
+    super::{players::Doing, restore::bye_fact},
     TournamentActor,
     endings::Departure,
 };
-use crate::{message::Notice, news::Event};
-use zeitnot_host::{database::Fact, game_info::TournamentGameInfo, hosted_game::Host, tag::GameTag};
+use crate::{message::Notice, news::Event, online_game::OnlineGame};
+use zeitnot_host::{
+    database::Fact,
+    game_info::{GameInfo, TournamentGameInfo},
+    hosted_game::Host,
+    live::view::Source,
+    tag::GameTag,
+};
+
+/// Time that a move read before the flag fell may take through our queues.
+const TRANSIT: Duration = Duration::from_millis(100);
 
 impl TournamentActor {
     pub(super) fn pair(&mut self) {
@@ -87,16 +100,19 @@ impl TournamentActor {
             opening: pairing.opening,
             repeats: self.boards.take_broken_off(&names),
         };
-        let setup = Setup {
-            tag,
-            tournament,
-            names,
-            clients,
-            time_control: self.config.time,
-            max_illegal_moves: self.config.max_illegal_moves,
+        let board = DynGame::from(self.boards.opening(pairing));
+        let time = self.config.time;
+        let info = GameInfo {
+            tournament: Some(tournament),
+            time_control: Some(time),
+            ..GameInfo::new(Source::Contest, &board, names)
         };
+        let rules = RefereeRules { transit: TRANSIT, ..RefereeRules::default() };
+        let referee = Referee::new(board, ByColor::both(Allowance::Game(time)), rules, Instant::now());
         let host = Host { feed: self.reports.live().clone(), database: self.journal.database() };
-        self.boards.begin(pairing, setup, host);
+        let max_illegal_moves = self.config.max_illegal_moves;
+        let game = OnlineGame::start(tag, info, referee, clients, max_illegal_moves, host);
+        self.boards.insert(tag, pairing, game);
         pairing.seats.0.into_iter().for_each(|seat| self.players.set_doing(seat, Doing::Playing(tag)));
     }
 

@@ -16,6 +16,7 @@ use crate::{
     news,
     tournament::{
         admission::{Applicant, JoinError, Proof},
+        boards::TournamentGame,
         command::{Command, CommandError},
         refusals::Refusals,
         restore,
@@ -142,8 +143,8 @@ impl Bench {
 
     /// Ends the game between these two; returns its id.
     async fn end(&mut self, white: &str, black: &str, result: GameResult) -> String {
-        let names = ByColor([name(white), name(black)]);
-        let (tag, ..) = self.actor.boards.iter().find(|(_, _, game)| game.names == names).unwrap();
+        let is_theirs = |game: &TournamentGame| game.names().0 == [white, black];
+        let (tag, ..) = self.actor.boards.iter().find(|(_, _, game)| is_theirs(game)).unwrap();
         self.end_game(tag, result);
         self.settle().await;
         tag.to_string()
@@ -155,8 +156,7 @@ impl Bench {
     }
 
     fn games(&self) -> Vec<[String; 2]> {
-        let names = self.actor.boards.iter().map(|(_, _, game)| game.names.0.each_ref().map(Name::to_string));
-        let mut games: Vec<_> = names.collect();
+        let mut games: Vec<_> = self.actor.boards.iter().map(|(_, _, game)| game.names().0).collect();
         games.sort();
         games
     }

@@ -1,80 +1,65 @@
-//! One game of a tournament: its referee, its players and its watchers.
+//! One game between two clients: its referee decides on what they ask for, and they and the watchers are told what changes.
 //!
-//! Nothing here waits: messages go into the clients' bounded queues, and time is passed in.
+//! Nothing waits in a step: messages go into the clients' bounded queues, and time is passed in. A tournament makes the
+//! steps of its games itself; any other game has a task of its own, [`OnlineGame::run`].
 
 use std::time::Duration;
 
-use tokio::time::Instant;
-use zeitnot_pairing::Name;
-use zeitnot_referee::{Allowance, Cause, Ending, Referee, RefereeRules, Refusal};
-#[cfg(test)]
-use zeitnot_rules::GameResult;
-use zeitnot_rules::{ByColor, Color, DynGame, TimeControl, chess::Chess};
+use tokio::{select, time::Instant};
+use tokio_util::sync::CancellationToken;
+use zeitnot_host::{
+    game_info::GameInfo,
+    hosted_game::{Host, HostedGame},
+    jobs::Jobs,
+    panic_guard,
+    tag::GameTag,
+    timer::until,
+};
+use zeitnot_referee::{Board, Cause, Ending, Referee, Refusal};
+use zeitnot_rules::{ByColor, Color, MoveText};
 use zeitnot_wire::printable;
 
 use crate::{
     client::Client,
     message::{GameView, Notice},
 };
-use zeitnot_host::{
-    game_info::{GameInfo, TournamentGameInfo},
-    hosted_game::{Host, HostedGame},
-    live::view::Source,
-    panic_guard,
-    tag::GameTag,
-};
 
 /// Interval at which both players hear of the clocks.
 const CLOCK_UPDATE: Duration = Duration::from_secs(5);
-
-/// Time that a move read before the flag fell may take through our queues.
-const TRANSIT: Duration = Duration::from_millis(100);
 
 /// Illegal moves in a row that are logged.
 const NOTED_ILLEGAL: u32 = 10;
 
 #[derive(Debug)]
-pub(super) struct TournamentGame {
+pub(crate) struct OnlineGame<B> {
     tag: GameTag,
-    pub(super) names: ByColor<Name>,
     clients: ByColor<Client>,
+    /// When a player whose connection broke down must be back.
+    back_by: ByColor<Option<Instant>>,
     watchers: Vec<Client>,
-    pub(super) hosted: HostedGame<DynGame>,
+    pub(crate) hosted: HostedGame<B>,
     next_update: Instant,
     /// Illegal moves of the present turn, and how many of them cost the connection.
     illegal: u32,
     max_illegal_moves: u32,
 }
 
-/// Game that begins.
-#[derive(Debug)]
-pub(super) struct Setup {
-    pub(super) tag: GameTag,
-    pub(super) tournament: TournamentGameInfo,
-    pub(super) names: ByColor<Name>,
-    pub(super) clients: ByColor<Client>,
-    pub(super) time_control: TimeControl,
-    pub(super) max_illegal_moves: u32,
-}
-
-impl TournamentGame {
-    /// Begins a game: White is asked for a move.
-    pub(super) fn start(setup: Setup, position: Chess, host: Host) -> Self {
-        let Setup { tag, tournament, names, clients, time_control, max_illegal_moves } = setup;
+impl<B: Board> OnlineGame<B> {
+    /// Begins a game, unless the referee has an end already: White is asked for a move.
+    pub(crate) fn start(
+        tag: GameTag,
+        info: GameInfo,
+        referee: Referee<B>,
+        clients: ByColor<Client>,
+        max_illegal_moves: u32,
+        host: Host,
+    ) -> Self {
         let now = Instant::now();
-        let board = DynGame::from(position);
-        let info = GameInfo {
-            id: tag.to_string().into(),
-            tournament: Some(tournament),
-            time_control: Some(time_control),
-            ..GameInfo::new(Source::Contest, &board, ByColor(names.0.each_ref()))
-        };
-        let rules = RefereeRules { transit: TRANSIT, ..RefereeRules::default() };
-        let referee = Referee::new(board, ByColor::both(Allowance::Game(time_control)), rules, now);
-        let mut game = TournamentGame {
+        let info = GameInfo { id: tag.to_string().into(), ..info };
+        let mut game = OnlineGame {
             tag,
-            names,
             clients,
+            back_by: ByColor([None; 2]),
             watchers: Vec::new(),
             hosted: HostedGame::new(info, referee, host),
             next_update: now + CLOCK_UPDATE,
@@ -87,44 +72,62 @@ impl TournamentGame {
         game
     }
 
-    /// Returns when [`TournamentGame::tick`] has something to do; `None` if the game is over.
-    pub(super) fn due(&self) -> Option<Instant> {
-        let due =
-            self.hosted.referee.timeout().map_or(self.next_update, |timeout| timeout.min(self.next_update));
-        (!self.is_over()).then_some(due)
+    /// Runs a game to its end, which is then to be settled and told: makes the requests of its players, and ends it at
+    /// `stop`.
+    pub(crate) async fn run(&mut self, requests: &mut Jobs<Self>, stop: &CancellationToken) {
+        while !self.is_over() {
+            select! {
+                Some(request) = requests.recv() => self.contain_panic(request),
+                () = until(self.due()) => self.tick(Instant::now()),
+                () = stop.cancelled() => self.shut_down(),
+            }
+        }
     }
 
-    /// Ends the game at a flag, or tells the players of the clocks.
-    pub(super) fn tick(&mut self, now: Instant) {
+    /// Writes the end. [`OnlineGame::finish`] tells it.
+    pub(crate) async fn settle(&mut self) {
+        if let Some(settling) = self.hosted.settling() {
+            settling.await;
+        }
+    }
+
+    /// Returns when [`OnlineGame::tick`] has something to do; `None` if the game is over.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        let ends = self.hosted.referee.timeout().into_iter().chain(self.back_by[self.hosted.referee.turn()]);
+        (!self.is_over()).then(|| ends.fold(self.next_update, Instant::min))
+    }
+
+    /// Ends the game at a flag or for a player who does not come back, or tells the players of the clocks.
+    pub(crate) fn tick(&mut self, now: Instant) {
         if !self.is_over() {
             self.contain_panic(|game| game.try_tick(now));
         }
     }
 
     fn try_tick(&mut self, now: Instant) {
+        let turn = self.hosted.referee.turn();
         if self.hosted.referee.timeout().is_some_and(|timeout| now >= timeout) {
             self.hosted.referee.time_out(now);
+        } else if self.back_by[turn].is_some_and(|back_by| now >= back_by) {
+            self.hosted.referee.lose(turn, Cause::Disconnect, now);
         } else if now >= self.next_update {
             self.next_update = now + CLOCK_UPDATE;
             // A player who thinks need not read: the next one tells as much.
             let update = Notice::ClockUpdate(self.view(now));
-            self.clients
-                .0
-                .iter()
-                .chain(&self.watchers)
-                .for_each(|client| client.tell_optional(update.clone()));
+            let clients = self.clients.0.iter().chain(&self.watchers);
+            clients.for_each(|client| client.tell_optional(update.clone()));
         }
     }
 
     /// Plays a move whose bytes were read at this instant. A panic on the way aborts this game and no other.
-    pub(super) fn play(&mut self, color: Color, text: &str, read_at: Instant) {
+    pub(crate) fn play(&mut self, color: Color, text: &str, read_at: Instant) {
         self.contain_panic(|game| game.try_play(color, text, read_at));
     }
 
     fn contain_panic(&mut self, step: impl FnOnce(&mut Self)) {
         // A referee that panicked is only asked how the game ended.
         if let Err(panic) = panic_guard::contain(|| step(self)) {
-            tracing::error!(game = %self.tag, "the game broke down; it will be paired again: {panic}");
+            tracing::error!(game = %self.tag, "the game broke down and is aborted: {panic}; please report it");
             self.hosted.referee.end(None, Cause::InternalError, Instant::now());
         }
     }
@@ -135,14 +138,7 @@ impl TournamentGame {
         }
         let now = Instant::now();
         match self.hosted.referee.play(color, text, read_at, None) {
-            Ok(mv) => {
-                self.illegal = 0;
-                self.tell_all(&Notice::PlayerMoved { mover: color, mv, view: self.view(now) });
-                if !self.is_over() {
-                    self.ask_for_move(now);
-                }
-                self.hosted.moved(now);
-            }
+            Ok(mv) => self.report(color, mv, now),
             Err(Refusal::NotYourTurn) => self.clients[color].info("It is not your turn"),
             Err(Refusal::Illegal) => {
                 self.illegal += 1;
@@ -153,7 +149,8 @@ impl TournamentGame {
                         .throw_out(format!("You have sent {max} illegal move{plural}"));
                 }
                 if illegal == NOTED_ILLEGAL {
-                    tracing::info!(game = %self.tag, "{} has sent {illegal} illegal moves in a row", self.names[color]);
+                    let name = &self.hosted.info.players[color].name;
+                    tracing::info!(game = %self.tag, "{name} has sent {illegal} illegal moves in a row");
                 }
                 self.clients[color].info(format!("Move {} is not legal", printable(text, 20)));
                 self.clients[color].tell(Notice::YourMove(self.view(now)));
@@ -162,52 +159,87 @@ impl TournamentGame {
         }
     }
 
+    /// Tells a move that the referee has played, and asks for the next one.
+    pub(crate) fn report(&mut self, mover: Color, mv: MoveText, now: Instant) {
+        self.illegal = 0;
+        self.tell_all(&Notice::PlayerMoved { mover, mv, view: self.view(now) });
+        self.ask_for_move(now);
+        self.hosted.moved(now);
+    }
+
     /// Returns whether a player's illegal moves have cost the connection, which is about to close.
     fn is_thrown_out(&self, color: Color) -> bool {
         self.illegal >= self.max_illegal_moves && self.hosted.referee.turn() == color
     }
 
     /// A player's connection is gone, and with it the game.
-    pub(super) fn leave(&mut self, color: Color) {
+    pub(crate) fn leave(&mut self, color: Color) {
         let cause = if self.is_thrown_out(color) { Cause::IllegalMove } else { Cause::Disconnect };
         self.lose(color, cause);
     }
 
-    pub(super) fn lose(&mut self, color: Color, cause: Cause) {
+    /// A player's connection broke down. It comes back by then, while the clock runs on, or loses on its next turn: to reset
+    /// the connection must not be better than to lose.
+    pub(crate) fn disconnect(&mut self, color: Color, back_by: Instant) {
+        tracing::info!(game = %self.tag, "{} has lost the connection", self.hosted.info.players[color].name);
+        self.back_by[color] = Some(back_by);
+    }
+
+    /// Replaces the connection of the player of that name, and tells the new one how the game stands. Returns the side; if
+    /// both have the name, it is the one that is away.
+    pub(crate) fn rejoin(&mut self, name: &str, client: Client) -> Option<Color> {
+        let is_named = |color: &Color| self.hosted.info.players[*color].name == name;
+        let color =
+            Color::BOTH.into_iter().filter(is_named).min_by_key(|color| self.back_by[*color].is_none())?;
+        tracing::info!(game = %self.tag, "{name} is back");
+        self.back_by[color] = None;
+        std::mem::replace(&mut self.clients[color], client.clone()).close();
+        let view = self.view(Instant::now());
+        client.tell(Notice::GameStarted(view.clone()));
+        if color == self.hosted.referee.turn() {
+            if let Some(last) = self.hosted.referee.plies.last() {
+                client.tell(Notice::PlayerMoved { mover: !color, mv: last.mv, view: view.clone() });
+            }
+            client.tell(Notice::YourMove(view));
+        }
+        Some(color)
+    }
+
+    pub(crate) fn lose(&mut self, color: Color, cause: Cause) {
         self.hosted.referee.lose(color, cause, Instant::now());
     }
 
     #[cfg(test)]
-    pub(super) fn end(&mut self, result: GameResult) {
+    pub(crate) fn end(&mut self, result: zeitnot_rules::GameResult) {
         self.hosted.referee.end(Some(result), Cause::Agreement, Instant::now());
     }
 
-    pub(super) fn shut_down(&mut self) {
+    pub(crate) fn shut_down(&mut self) {
         self.hosted.referee.end(None, Cause::Shutdown, Instant::now());
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.hosted.referee.ending.is_some()
     }
 
     /// Returns how it ended; `None` while it goes on.
-    pub(super) fn ending(&self) -> Option<Ending> {
+    pub(crate) fn ending(&self) -> Option<Ending> {
         self.hosted.referee.ending
     }
 
-    pub(super) fn watch(&mut self, client: Client) {
+    pub(crate) fn watch(&mut self, client: Client) {
         client.tell(Notice::GameState(self.view(Instant::now())));
         if !self.watchers.iter().any(|watcher| watcher.is(&client)) {
             self.watchers.push(client);
         }
     }
 
-    pub(super) fn unwatch(&mut self, client: &Client) {
+    pub(crate) fn unwatch(&mut self, client: &Client) {
         self.watchers.retain(|watcher| !watcher.is(client));
     }
 
     /// Tells everybody how the game ended.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         if let Some(Ending { result, cause }) = self.ending() {
             let game = self.tag;
             let over = |is_player| match result {
@@ -221,6 +253,9 @@ impl TournamentGame {
     }
 
     fn ask_for_move(&mut self, now: Instant) {
+        if self.is_over() {
+            return;
+        }
         self.hosted.referee.await_move(now);
         self.clients[self.hosted.referee.turn()].tell(Notice::YourMove(self.view(now)));
     }
@@ -229,10 +264,14 @@ impl TournamentGame {
         let left = |color| self.hosted.referee.clock.left(color, now).unwrap_or_default();
         GameView {
             game: self.tag,
-            names: self.names.clone(),
+            names: self.names(),
             left: ByColor(Color::BOTH.map(left)),
-            fen: self.hosted.referee.board.now(),
+            fen: self.hosted.referee.board.fen(),
         }
+    }
+
+    pub(crate) fn names(&self) -> ByColor<String> {
+        ByColor(self.hosted.info.players.0.each_ref().map(|player| player.name.clone()))
     }
 
     fn tell_players(&self, notice: &Notice) {
@@ -252,15 +291,20 @@ mod tests {
     use tokio_util::sync::CancellationToken;
     use zeitnot_rules::GameResult;
 
+    use zeitnot_host::{jobs, live::view::Source};
+    use zeitnot_referee::{Allowance, RefereeRules};
+    use zeitnot_rules::DynGame;
+    use zeitnot_rules::chess::Chess;
+
     use super::*;
     use crate::client::Outbox;
-    use zeitnot_host::live::view::Numbering;
 
     const SECOND: Duration = Duration::from_secs(1);
+    const TRANSIT: Duration = Duration::from_millis(100);
 
     /// Game with both players' messages.
     struct Table {
-        game: TournamentGame,
+        game: OnlineGame<DynGame>,
         white: Outbox,
         black: Outbox,
     }
@@ -268,25 +312,13 @@ mod tests {
     impl Table {
         fn new(time_control: &str) -> Self {
             let [(alice, white), (bob, black)] = [(); 2].map(|()| Client::channel(CancellationToken::new()));
-            let names = ByColor(["alice", "bob"].map(|name| Name::try_from(name).unwrap()));
+            let clock = Allowance::Game(time_control.parse().unwrap());
+            let rules = RefereeRules { transit: TRANSIT, ..RefereeRules::default() };
+            let board = DynGame::from(Chess::start());
+            let info = GameInfo::new(Source::Contest, &board, ByColor(["alice", "bob"]));
+            let referee = Referee::new(board, ByColor::both(clock), rules, Instant::now());
             let clients = ByColor([alice, bob]);
-            let tournament = TournamentGameInfo {
-                name: "class".to_owned(),
-                stored: None,
-                numbering: Numbering::Games,
-                number: 1,
-                opening: 0,
-                repeats: None,
-            };
-            let setup = Setup {
-                tag: GameTag::random(),
-                tournament,
-                names,
-                clients,
-                time_control: time_control.parse().unwrap(),
-                max_illegal_moves: 100,
-            };
-            let game = TournamentGame::start(setup, Chess::start(), Host::default());
+            let game = OnlineGame::start(GameTag::random(), info, referee, clients, 100, Host::default());
             Table { game, white, black }
         }
 
@@ -343,6 +375,29 @@ mod tests {
         assert_eq!(table.game.ending(), Some(ending));
         table.game.finish();
         assert!(kinds(&mut table.white).contains(&"GameAborted".to_owned()));
+    }
+
+    #[test(start_paused = true)]
+    async fn a_panic_in_a_request_ends_a_game_with_a_task_of_its_own() {
+        let mut table = Table::new("10+0");
+        let (handle, mut jobs) = jobs::channel();
+        handle.send(|_| panic!("a bug in the rules")).await;
+        table.game.run(&mut jobs, &CancellationToken::new()).await;
+        assert_eq!(table.game.ending().unwrap().cause, Cause::InternalError);
+    }
+
+    #[test(start_paused = true)]
+    async fn a_player_who_is_away_comes_back_or_loses() {
+        let mut table = Table::new("60+0");
+        let back_by = Instant::now() + 2 * SECOND;
+        table.game.disconnect(Color::White, back_by);
+        let (client, mut seen) = Client::channel(CancellationToken::new());
+        assert_eq!(table.game.rejoin("alice", client), Some(Color::White));
+        assert_eq!(kinds(&mut seen), ["GameStarted", "YourMove"]);
+        table.game.disconnect(Color::White, back_by);
+        table.run().await;
+        let lost = Ending { result: Some(GameResult::Won(Color::Black)), cause: Cause::Disconnect };
+        assert_eq!((table.game.ending(), Instant::now()), (Some(lost), back_by));
     }
 
     #[test(start_paused = true)]
