@@ -1,12 +1,12 @@
 //! Messages between games and tournaments and the fronts of their players, in no protocol's words.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
-use zeitnot_host::tag::GameTag;
+use zeitnot_host::{game_info::GameInfo, tag::GameTag};
 use zeitnot_pairing::Name;
-use zeitnot_referee::Cause;
-use zeitnot_rules::{ByColor, Color, GameResult, MoveText, TimeControl};
+use zeitnot_referee::{Cause, PlayedMove};
+use zeitnot_rules::{ByColor, Color, GameResult, TimeControl};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Notice {
@@ -25,7 +25,7 @@ pub(crate) enum Notice {
     GameState(GameView),
     PlayerMoved {
         mover: Color,
-        mv: MoveText,
+        made: Arc<PlayedMove>,
         view: GameView,
     },
     /// The game is over; players are told more than watchers.
@@ -48,9 +48,11 @@ pub(crate) enum Notice {
 #[derive(Clone, Debug)]
 pub(crate) struct GameView {
     pub(crate) game: GameTag,
-    pub(crate) names: ByColor<String>,
+    pub(crate) info: Arc<GameInfo>,
     pub(crate) left: ByColor<Duration>,
     pub(crate) fen: String,
+    /// Side to move; `None` once the game is over, which is told later.
+    pub(crate) turn: Option<Color>,
 }
 
 /// Message from a player of a tournament. Games are named as the client wrote them.

@@ -16,7 +16,7 @@ use zeitnot_host::{
     timer::until,
 };
 use zeitnot_referee::{Board, Cause, Ending, Referee, Refusal};
-use zeitnot_rules::{ByColor, Color, MoveText};
+use zeitnot_rules::{ByColor, Color};
 use zeitnot_wire::printable;
 
 use crate::{
@@ -138,7 +138,7 @@ impl<B: Board> OnlineGame<B> {
         }
         let now = Instant::now();
         match self.hosted.referee.play(color, text, read_at, None) {
-            Ok(mv) => self.report(color, mv, now),
+            Ok(_) => self.report(color, now),
             Err(Refusal::NotYourTurn) => self.clients[color].info("It is not your turn"),
             Err(Refusal::Illegal) => {
                 self.illegal += 1;
@@ -160,9 +160,11 @@ impl<B: Board> OnlineGame<B> {
     }
 
     /// Tells a move that the referee has played, and asks for the next one.
-    pub(crate) fn report(&mut self, mover: Color, mv: MoveText, now: Instant) {
+    pub(crate) fn report(&mut self, mover: Color, now: Instant) {
         self.illegal = 0;
-        self.tell_all(&Notice::PlayerMoved { mover, mv, view: self.view(now) });
+        if let Some(made) = self.hosted.referee.plies.last().cloned() {
+            self.tell_all(&Notice::PlayerMoved { mover, made, view: self.view(now) });
+        }
         self.ask_for_move(now);
         self.hosted.moved(now);
     }
@@ -198,7 +200,8 @@ impl<B: Board> OnlineGame<B> {
         client.tell(Notice::GameStarted(view.clone()));
         if color == self.hosted.referee.turn() {
             if let Some(last) = self.hosted.referee.plies.last() {
-                client.tell(Notice::PlayerMoved { mover: !color, mv: last.mv, view: view.clone() });
+                let made = last.clone();
+                client.tell(Notice::PlayerMoved { mover: !color, made, view: view.clone() });
             }
             client.tell(Notice::YourMove(view));
         }
@@ -264,14 +267,15 @@ impl<B: Board> OnlineGame<B> {
         let left = |color| self.hosted.referee.clock.left(color, now).unwrap_or_default();
         GameView {
             game: self.tag,
-            names: self.names(),
+            info: self.hosted.info.clone(),
             left: ByColor(Color::BOTH.map(left)),
             fen: self.hosted.referee.board.fen(),
+            turn: (!self.is_over()).then(|| self.hosted.referee.turn()),
         }
     }
 
     pub(crate) fn names(&self) -> ByColor<String> {
-        ByColor(self.hosted.info.players.0.each_ref().map(|player| player.name.clone()))
+        self.hosted.info.names()
     }
 
     fn tell_players(&self, notice: &Notice) {

@@ -87,6 +87,11 @@ impl GameInfo {
         }
     }
 
+    /// Returns the players' names.
+    pub fn names(&self) -> ByColor<String> {
+        ByColor(self.players.0.each_ref().map(|player| player.name.clone()))
+    }
+
     /// Converts it to the header of a row of the database.
     pub fn header(&self) -> GameHeader {
         let tournament = self.tournament.as_ref();
@@ -97,7 +102,7 @@ impl GameInfo {
             tournament: tournament.and_then(|it| it.stored),
             round: tournament.map(|it| it.number),
             opening: tournament.map(|it| it.opening),
-            names: ByColor(self.players.0.each_ref().map(|player| player.name.clone())),
+            names: self.names(),
             time_control: self.time_control.map(|it| it.to_string()),
             // The prizes of TUC-Chess are dealt before the first move.
             start: (self.is_own_start || self.kind == GameKind::Tuc).then(|| self.start_fen.clone()),

@@ -27,7 +27,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    pub(crate) fn new(allowances: ByColor<Allowance>, margin: Duration) -> Self {
+    /// Creates clocks that stand; a move that is late by the margin still counts.
+    pub fn new(allowances: ByColor<Allowance>, margin: Duration) -> Self {
         let left = allowances.0.map(|allowance| match allowance {
             Allowance::Game(time_control) => time_control.initial,
             Allowance::Move(time) => time,
@@ -86,7 +87,8 @@ impl Clock {
         };
     }
 
-    pub(crate) fn stop(&mut self, at: Instant) {
+    /// Stops the running clock.
+    pub fn stop(&mut self, at: Instant) {
         if let Some((color, _)) = self.running {
             self.left[color] = self.left(color, at).unwrap_or(Duration::MAX);
             self.running = None;

@@ -22,9 +22,9 @@ pub(super) fn from_server(notice: Notice) -> (Option<FromServer>, FromServer) {
         Notice::YourMove(view) => FromServer::YourMove(state(view)),
         Notice::ClockUpdate(view) => FromServer::ClockUpdate(state(view)),
         Notice::GameState(view) => FromServer::GameState(state(view)),
-        Notice::PlayerMoved { mover, mv, view } => FromServer::PlayerMoved {
-            mover: view.names[mover].clone(),
-            mv: long_algebraic(&mv),
+        Notice::PlayerMoved { mover, made, view } => FromServer::PlayerMoved {
+            mover: view.info.players[mover].name.clone(),
+            mv: long_algebraic(&made.mv),
             state: state(view),
         },
         Notice::GameOver { game, result, cause, .. } => {
@@ -36,6 +36,6 @@ pub(super) fn from_server(notice: Notice) -> (Option<FromServer>, FromServer) {
     (info, message)
 }
 
-fn state(GameView { game, names, left, fen }: GameView) -> State {
-    State { game: game.to_string(), names, left, fen }
+fn state(GameView { game, info, left, fen, .. }: GameView) -> State {
+    State { game: game.to_string(), names: info.names(), left, fen }
 }

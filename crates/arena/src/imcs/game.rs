@@ -171,8 +171,8 @@ impl PlayerLink {
                 let (yours, theirs) = (view.left[self.color], view.left[!self.color]);
                 lines([FromServer::Starts { color: self.color, yours, theirs }])
             }
-            Notice::PlayerMoved { mover, mv, .. } if mover != self.color => {
-                lines([FromServer::Moved(dashed(&mv))])
+            Notice::PlayerMoved { mover, made, .. } if mover != self.color => {
+                lines([FromServer::Moved(dashed(&made.mv))])
             }
             Notice::YourMove(view) => {
                 let (yours, theirs) = (view.left[self.color], view.left[!self.color]);

@@ -1,262 +1,164 @@
-//! Accounts that play in class tournaments: messages of the tournament's referee become events and game states, and
-//! actions of players become messages to the referee.
+//! Accounts that play in class tournaments: notices of the tournament become events and states of the game, which
+//! passes actions of its players on.
 
 use tokio::{sync::mpsc, time::Instant};
 use zeitnot_host::tag::GameTag;
-use zeitnot_referee::{Cause, Ending};
-use zeitnot_rules::{ByColor, Color, Game as _, GameResult, TimeControl as Clocks, chess::Chess};
+use zeitnot_pairing::Name;
+use zeitnot_referee::Cause;
+use zeitnot_rules::{ByColor, Color, GameResult};
 use zeitnot_wire::lichess::{GameId, Source, UserId, VariantKey};
 
 use super::{
     accounts::{Accounts, unix_now},
-    answer::{Answer, Outcome, Refusal},
-    game::{ClassGame, Game, GameAction, GameSetup, Player},
+    game::{ClassGame, Game, GameSetup, Order, Owner, Player},
     games::{Games, player, start_event},
     terms::Terms,
 };
-use crate::message::{GameView, Notice, Request};
+use crate::message::{GameView, Notice};
 
 const QUEUE: usize = 64;
 /// Lichess names have at most 30 characters; a guest's may get two more.
 const MAX_GUEST_NAME: usize = 28;
 
 #[derive(Debug)]
-pub(super) enum Order {
-    /// The account is online: take its seat, if that is not done yet.
-    Join,
-    Send(Request),
-}
-
-#[derive(Debug)]
 struct Entrant {
     account: UserId,
-    name: String,
-    bridge: mpsc::Sender<Order>,
-    pairing: Option<Pairing>,
-}
-
-#[derive(Debug)]
-struct Pairing {
-    tag: GameTag,
-    time: Clocks,
-    /// The account was not online to acknowledge it.
-    is_unacknowledged: bool,
-}
-
-impl Entrant {
-    fn come_online(&mut self) {
-        let missed = self.pairing.as_mut().filter(|pairing| pairing.is_unacknowledged);
-        let order = match missed {
-            Some(pairing) => {
-                pairing.is_unacknowledged = false;
-                Order::Send(Request::Ack { game: pairing.tag.to_string() })
-            }
-            None => Order::Join,
-        };
-        // A full queue holds such an order already.
-        let _ = self.bridge.try_send(order);
-    }
+    name: Name,
+    tournament: Name,
+    orders: mpsc::Sender<Order>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Class(Vec<Entrant>);
 
 impl Class {
-    pub(super) fn enter(&mut self, account: UserId, name: String) -> mpsc::Receiver<Order> {
-        let (bridge, orders) = mpsc::channel(QUEUE);
-        self.0.push(Entrant { account, name, bridge, pairing: None });
-        orders
-    }
-
-    fn entrant(&mut self, account: &UserId) -> Option<&mut Entrant> {
-        self.0.iter_mut().find(|entrant| entrant.account == *account)
+    pub(super) fn enter(&mut self, account: UserId, name: Name, tournament: Name) -> mpsc::Receiver<Order> {
+        let (orders, received) = mpsc::channel(QUEUE);
+        self.0.push(Entrant { account, name, tournament, orders });
+        received
     }
 
     /// The account has opened its event stream.
-    pub(super) fn come_online(&mut self, who: &UserId) {
-        self.entrant(who).into_iter().for_each(Entrant::come_online);
+    pub(super) fn come_online(&self, who: &UserId) {
+        for entrant in self.0.iter().filter(|entrant| entrant.account == *who) {
+            // A full queue holds such an order already.
+            let _ = entrant.orders.try_send(Order::Online);
+        }
     }
 
-    /// Applies a message to an account; returns the account's answer.
+    /// Applies a notice to an account.
     pub(super) fn receive(
-        &mut self,
+        &self,
         account: &UserId,
         notice: Notice,
         games: &mut Games,
         accounts: &mut Accounts,
         now: Instant,
-    ) -> Option<Request> {
+    ) {
         match notice {
-            Notice::GamePaired { game, time_control, .. } => {
-                let is_online = games.is_online(accounts, account);
-                return self.acknowledge(account, game, time_control, is_online);
-            }
             Notice::GameStarted(view) => self.start(account, &view, games, accounts, now),
-            Notice::PlayerMoved { mv, view, .. } => {
-                if let Some(game) = running(games, account, view.game) {
-                    game.apply_refereed(mv.as_str(), view.left, now);
+            Notice::PlayerMoved { made, view, .. } => {
+                if let Some(game) = running(games, view.game)
+                    && let Owner::Class(class) = &mut game.owner
+                    && class.add(made)
+                {
+                    class.set_clocks(&view, now);
+                    // The last move is told with the end.
+                    if view.turn.is_some() {
+                        game.tell_state(now);
+                    }
                 }
             }
             Notice::ClockUpdate(view) | Notice::YourMove(view) => {
-                if let Some(game) = running(games, account, view.game) {
-                    game.set_clocks(view.left, now);
+                if let Some(Game { owner: Owner::Class(class), .. }) = running(games, view.game) {
+                    class.set_clocks(&view, now);
                 }
             }
-            Notice::GameOver { game, result, cause, .. } => {
-                let ending = Ending { result: Some(result), cause };
-                finish(games, accounts, account, now, |class| class.tag == game, |_| ending);
+            Notice::GameOver { result, cause, .. } => {
+                finish(games, accounts, account, now, |_| Some(result), cause);
             }
-            Notice::GameAborted { .. } => {
-                let ending = Ending { result: None, cause: Cause::Aborted };
-                finish(games, accounts, account, now, |_| true, |_| ending);
-            }
-            Notice::Info(_) | Notice::GameState(_) | Notice::Said { .. } => {}
-        }
-        None
-    }
-
-    /// An account that is not online does not acknowledge: the tournament waits, and then takes the seat back.
-    fn acknowledge(
-        &mut self,
-        account: &UserId,
-        tag: GameTag,
-        time: Clocks,
-        is_online: bool,
-    ) -> Option<Request> {
-        let entrant = self.entrant(account)?;
-        entrant.pairing = Some(Pairing { tag, time, is_unacknowledged: !is_online });
-        is_online.then(|| Request::Ack { game: tag.to_string() })
-    }
-
-    /// The account has lost its seat, and with it the game it played.
-    pub(super) fn lose_seat(
-        &mut self,
-        account: &UserId,
-        games: &mut Games,
-        accounts: &mut Accounts,
-        now: Instant,
-    ) {
-        let end = |game: &Game| {
-            let won = game.color_of(account).map(|color| GameResult::Won(!color));
-            Ending { result: won, cause: Cause::Disconnect }
-        };
-        finish(games, accounts, account, now, |_| true, end);
-        let is_online = games.is_online(accounts, account);
-        if let Some(entrant) = self.entrant(account) {
-            entrant.pairing = None;
-            if is_online {
-                entrant.come_online();
-            }
+            Notice::GameAborted { .. } => finish(games, accounts, account, now, |_| None, Cause::Aborted),
+            // The bridge acknowledges a pairing.
+            Notice::GamePaired { .. } | Notice::Info(_) | Notice::GameState(_) | Notice::Said { .. } => {}
         }
     }
 
     fn start(&self, account: &UserId, view: &GameView, games: &mut Games, accounts: &Accounts, now: Instant) {
-        let known = games.map.values().find(|game| game.is_class_game(view.game));
-        let id = match known.map(|game| (game.id, game.is_over())) {
-            Some((_, true)) => return,
-            Some((id, false)) => Some(id),
-            None => self.create(account, view, games, accounts, now),
-        };
-        if let Some(game) = id.and_then(|id| games.map.get(&id))
+        if !games.map.values().any(|game| is_of(game, view.game)) {
+            let game = self.game(account, view, games.free_id().into(), accounts, now);
+            game.into_iter().for_each(|game| games.map.insert(game.id, game));
+        }
+        if let Some(game) = running(games, view.game)
             && let Some(color) = game.color_of(account)
         {
             accounts.tell(account, &start_event(game, color, now));
         }
     }
 
-    /// Creates the game that shows one of a class tournament.
-    fn create(
+    /// Creates the game that shows one of a class tournament; `None` if the name of its other player is no name here.
+    fn game(
         &self,
-        witness: &UserId,
+        account: &UserId,
         view: &GameView,
-        games: &mut Games,
+        id: GameId,
         accounts: &Accounts,
         now: Instant,
-    ) -> Option<GameId> {
-        let pairing = self.0.iter().find(|entrant| entrant.account == *witness)?.pairing.as_ref()?;
-        let is_usual = view.fen == Chess::start().print();
+    ) -> Option<Game> {
+        let info = &view.info;
         let terms = Terms {
-            variant: if is_usual { VariantKey::Standard } else { VariantKey::FromPosition },
+            variant: if info.is_own_start { VariantKey::FromPosition } else { VariantKey::Standard },
             rated: false,
-            time: pairing.time,
-            fen: (!is_usual).then(|| view.fen.clone()),
+            time: info.time_control?,
+            fen: info.is_own_start.then(|| info.start_fen.clone()),
             source: Source::Api,
         };
-        let player_of = |color: Color| {
-            let name = view.names[color].as_str();
-            let is_paired = |pairing: &Pairing| pairing.tag == view.game;
-            let is_it =
-                |entrant: &&Entrant| entrant.name == name && entrant.pairing.as_ref().is_some_and(is_paired);
-            match self.0.iter().find(is_it) {
-                Some(entrant) => player(accounts, &entrant.account, &terms),
-                None => guest(name, witness),
-            }
+        let tournament = info.tournament.as_ref()?.name.as_str();
+        let entrant = |color: Color| {
+            let name = info.players[color].name.as_str();
+            self.0.iter().find(|it| it.name.as_str() == name && it.tournament.as_str() == tournament)
+        };
+        let player_of = |color: Color| match entrant(color) {
+            Some(entrant) => player(accounts, &entrant.account, &terms),
+            None => guest(&info.players[color].name, account),
         };
         let [Some(white), Some(black)] = Color::BOTH.map(player_of) else { return None };
-        let board = terms.begin().ok()?;
-        let id = GameId::from(games.free_id());
-        let players = ByColor([white, black]);
-        let setup = GameSetup { id, terms, board, players, created: unix_now() };
-        let class = ClassGame { tag: view.game, witness: witness.clone(), passed_on: None };
-        games.mirror(setup, class, view.left, now);
-        Some(id)
-    }
-
-    /// Passes an action on to the referee, who knows moves and resignations. Their number is not limited, as that of
-    /// other participants is not.
-    pub(super) fn act(
-        &self,
-        who: &UserId,
-        (game, color): (&mut Game, Color),
-        action: GameAction,
-        at: Instant,
-    ) -> Outcome {
-        let entrant = self.0.iter().find(|entrant| entrant.account == *who);
-        let Some((tag, entrant)) = game.class.as_ref().map(|class| class.tag.to_string()).zip(entrant) else {
-            return Err(Refusal::missing("No such game"));
-        };
-        let order = entrant.bridge.try_reserve().map_err(|_| Refusal::rate_limited())?;
-        match action {
-            _ if game.is_over() => return Err(Refusal::bad("Not your turn, or game already over")),
-            GameAction::Move { text, .. } => {
-                let mv = game.pass_on(color, &text).map_err(|why| Refusal::bad(&why))?.to_string();
-                order.send(Order::Send(Request::Move { game: tag, mv, read_at: at }));
-            }
-            GameAction::Resign => order.send(Order::Send(Request::Resign { game: tag })),
-            GameAction::Chat(_) | GameAction::Draw(false) | GameAction::Takeback(false) => {
-                game.act(color, action, at).map_err(|why| Refusal::bad(&why))?;
-            }
-            _ => return Err(Refusal::bad("This is not possible in a tournament of the class")),
-        }
-        Ok(Answer::done())
+        let seats = Color::BOTH.map(|color| entrant(color).map(|entrant| entrant.orders.clone()));
+        let class = ClassGame::new(view, &terms, ByColor(seats), now);
+        let setup = GameSetup { id, terms, players: ByColor([white, black]), created: unix_now() };
+        Some(Game::new(setup, Owner::Class(class.into()), now))
     }
 }
 
-fn running<'g>(games: &'g mut Games, account: &UserId, tag: GameTag) -> Option<&'g mut Game> {
-    let id = games.running().find(|game| game.is_class_game(tag))?.id;
-    games.map.get_mut(&id).filter(|game| game.class.as_ref().is_some_and(|class| class.witness == *account))
+fn is_of(game: &Game, tag: GameTag) -> bool {
+    matches!(&game.owner, Owner::Class(class) if class.tag == tag)
 }
 
-/// Finishes the selected ones of the games that the account is a witness of.
+fn running(games: &mut Games, tag: GameTag) -> Option<&mut Game> {
+    games.map.values_mut_clean().find(|game| !game.is_over() && is_of(game, tag))
+}
+
+/// The account has lost its seat, and with it the game it played.
+pub(super) fn lose_seat(games: &mut Games, accounts: &mut Accounts, account: &UserId, now: Instant) {
+    finish(games, accounts, account, now, |color| Some(GameResult::Won(!color)), Cause::Disconnect);
+}
+
+/// Finishes the account's game, with a result that may depend on its side.
 fn finish(
     games: &mut Games,
     accounts: &mut Accounts,
     account: &UserId,
     now: Instant,
-    is_selected: impl Fn(&ClassGame) -> bool,
-    end: impl Fn(&Game) -> Ending,
+    result: impl Fn(Color) -> Option<GameResult>,
+    cause: Cause,
 ) {
-    let is_meant = |game: &&Game| {
-        game.class.as_ref().is_some_and(|class| class.witness == *account && is_selected(class))
-    };
-    let ended: Vec<GameId> = games.running().filter(is_meant).map(|game| game.id).collect();
-    for id in ended {
-        if let Some(game) = games.map.get_mut(&id) {
-            let Ending { result, cause } = end(game);
-            game.finish(result, cause, now);
+    let mut ended = Vec::new();
+    for game in games.map.values_mut_clean().filter(|game| !game.is_over()) {
+        if let (Owner::Class(_), Some(color)) = (&game.owner, game.color_of(account)) {
+            game.finish(result(color), cause, now);
+            ended.push(game.id);
         }
-        games.conclude(id, accounts, now);
     }
+    ended.into_iter().for_each(|id| games.conclude(id, accounts, now));
 }
 
 /// A participant that speaks another protocol, or has not been heard of yet, under a name that is valid on Lichess.

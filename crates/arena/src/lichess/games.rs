@@ -9,7 +9,7 @@ use std::{
 use tokio::{sync::oneshot, time::Instant};
 use zeitnot_host::{database::Change, hosted_game::Host};
 use zeitnot_referee::Cause;
-use zeitnot_rules::{ByColor, Color, MoveText};
+use zeitnot_rules::{ByColor, Color, DynGame};
 use zeitnot_wire::lichess::{
     ChallengeId, Compat, Event, FullId, GameEvent, GameId, Opponent, Playing, Speed, Status, UserId,
 };
@@ -19,7 +19,7 @@ use super::{
     answer::{Answer, Outcome, Refusal},
     config::Config,
     dirty_map::DirtyMap,
-    game::{ClassGame, Game, GameSetup, GameTimeouts, Player},
+    game::{Facts, Game, GameSetup, GameTimeouts, Hosted, Owner, Player},
     records::record,
     saved::Restored,
     storage,
@@ -63,7 +63,7 @@ impl Games {
     pub(super) fn restore(&mut self, restored: &mut Restored, now: Instant) {
         self.map = restored.games(self.timeouts, &self.host, now);
         let running = self.map.values_mut_clean().filter(|game| !game.is_over());
-        running.for_each(|game| game.hosted.begin(now));
+        running.filter_map(Game::hosted_mut).for_each(|hosted| hosted.game.begin(now));
         self.finished = self.map.values().filter(|game| game.is_over()).map(|game| game.id).collect();
         let running = self.running().count();
         if running > 0 {
@@ -146,28 +146,15 @@ impl Games {
     }
 
     /// Begins a game.
-    pub(super) fn begin(&mut self, setup: GameSetup, accounts: &Accounts, now: Instant) {
-        let mut game = Game::new(setup, self.timeouts, self.host.clone(), now);
+    pub(super) fn begin(&mut self, setup: GameSetup, board: DynGame, accounts: &Accounts, now: Instant) {
+        let mut hosted = Hosted::new(&setup, board, self.timeouts, self.host.clone(), now);
+        hosted.game.begin(now);
+        let game = Game::new(setup, Owner::Hosted(hosted.into()), now);
         let [white, black] = &game.players.0;
         tracing::info!("Lichess: game {}: {} – {}", game.id, white.name, black.name);
         for color in Color::BOTH {
             accounts.tell(&game.players[color].id, &start_event(&game, color, now));
         }
-        game.hosted.begin(now);
-        self.map.insert(game.id, game);
-    }
-
-    /// Adds the game that shows one of a class tournament, which writes and shows it itself.
-    pub(super) fn mirror(
-        &mut self,
-        setup: GameSetup,
-        class: ClassGame,
-        left: ByColor<Duration>,
-        now: Instant,
-    ) {
-        let mut game = Game::new(setup, self.timeouts, Host::default(), now);
-        game.class = Some(class);
-        game.set_clocks(left, now);
         self.map.insert(game.id, game);
     }
 
@@ -184,7 +171,7 @@ impl Games {
     /// Closes a finished game: ratings, the record, and events, if they need not wait for the disk.
     pub(super) fn conclude(&mut self, id: GameId, accounts: &mut Accounts, now: Instant) {
         let Some(game) = self.map.get_mut(&id).filter(|game| game.is_over()) else { return };
-        let (status, winner, plies) = (game.status(), game.winner(), game.hosted.referee.plies.len());
+        let (status, winner, plies) = (game.status(), game.winner(), game.facts().plies.len());
         let [white, black] = &game.players.0;
         tracing::info!("Lichess: game {id}: {} – {}: {status} ({plies} plies)", white.name, black.name);
         let ids = ByColor([white.id.clone(), black.id.clone()]);
@@ -199,16 +186,16 @@ impl Games {
                 account.count_game(is_rated, winner.map(|winner| winner == color), took);
             }
         }
-        if plies > 0 && game.class.is_none() {
+        // The tournament of a class has written its games.
+        let end = game.hosted_mut().and_then(|hosted| hosted.game.take_end(|_| None, None));
+        if plies > 0 && end.is_some() {
             self.records.push(storage::record(id, record(game, self.site)));
         }
-        self.records.extend(game.hosted.take_end(|_| None, None).map(Change::Game));
-        let is_kept = game.class.is_none();
         match &mut self.untold {
-            Some(untold) if is_kept => untold.push(id),
-            // The tournament of the class has written it.
+            Some(untold) if end.is_some() => untold.push(id),
             _ => self.tell_end(id, accounts, now),
         }
+        self.records.extend(end.map(Change::Game));
         self.finished.push_back(id);
         if self.finished.len() > MAX_FINISHED
             && let Some(oldest) = self.finished.pop_front()
@@ -264,10 +251,10 @@ impl Games {
         self.map.values_mut_clean().for_each(Game::close_streams);
         for game in self.map.values_mut_clean().filter(|game| !has_state && !game.is_over()) {
             game.finish(None, Cause::Shutdown, now);
-            self.records.extend(game.hosted.take_end(|_| None, None).map(Change::Game));
+            let end = game.hosted_mut().and_then(|hosted| hosted.game.take_end(|_| None, None));
             game.tell_end(now);
-            if game.class.is_none() {
-                self.records.push(storage::record(game.id, record(game, self.site)));
+            if let Some(end) = end {
+                self.records.extend([Change::Game(end), storage::record(game.id, record(game, self.site))]);
             }
         }
     }
@@ -294,6 +281,8 @@ pub(super) fn start_event(game: &Game, color: Color, now: Instant) -> Event {
 /// A game as one of its players sees it in events and lists.
 fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
     let (terms, opponent) = (&game.terms, &game.players[!color]);
+    let Facts { info, plies, clock, turn, ending } = game.facts();
+    let last = plies.last();
     let (status, winner) = game.known_end();
     let rating_diffs = game.rating_diffs.filter(|_| !game.is_untold());
     let titled = |title: &_| format!("{title} {}", opponent.name);
@@ -301,9 +290,9 @@ fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
         full_id: full_id(game.id, color),
         game_id: game.id,
         id: Some(game.id),
-        fen: game.board().now(),
+        fen: last.map_or(&info.start_fen, |made| &made.fen).clone(),
         color,
-        last_move: game.board().moves().last().map(MoveText::to_string).unwrap_or_default(),
+        last_move: last.map(|made| made.mv.to_string()).unwrap_or_default(),
         source: Some(terms.source.clone()),
         status,
         variant: terms.variant.clone().into(),
@@ -319,8 +308,8 @@ fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
             rating_diff: rating_diffs.map(|diffs| diffs[!color]),
             ai: None,
         },
-        is_my_turn: !game.is_over() && game.hosted.referee.turn() == color,
-        seconds_left: game.hosted.referee.clock.left(color, now),
+        is_my_turn: ending.is_none() && turn == Some(color),
+        seconds_left: clock.left(color, now),
         winner,
         rating_diff: rating_diffs.map(|diffs| diffs[color]),
         tournament_id: None,

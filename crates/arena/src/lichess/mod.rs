@@ -11,7 +11,7 @@
 //! is a task. A stream is a bounded queue that loses no move, and ends with its feed. Whoever has no token is served on
 //! a thread of usual priority, and so is each request that is no move: nobody delays the moves of others.
 //! An end is told once `storage` has it on the disk: to the streams, and by the answers of requests of its game.
-//! Accounts in class tournaments are refereed there: see `class` and `bridge`.
+//! Accounts in class tournaments have a seat there: see `class` and `bridge`.
 
 use std::{path::Path, time::Duration};
 
@@ -106,8 +106,8 @@ impl Lichess {
         let restored = host.database.clone().map(restore).transpose()?;
         let mut server = LichessServer::new(config, accounts, restored, host);
         let bridge = |(account, name, tournament): (UserId, Name, Name)| {
-            let orders = server.class.enter(account.clone(), name.to_string());
-            Bridge { account, name, tournament, orders, game: None }
+            let orders = server.class.enter(account.clone(), name.clone(), tournament.clone());
+            Bridge { account, name, tournament, orders, paired: None }
         };
         let bridges = entrants.into_iter().map(bridge).collect();
         let (handle, for_strangers, queues) = actor::channel();

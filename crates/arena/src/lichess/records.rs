@@ -17,7 +17,7 @@ const HIDDEN_PLIES: usize = 3;
 
 /// The PGN of a game played on the server at `site`.
 pub(super) fn record(game: &Game, site: SocketAddr) -> String {
-    let plies = &game.hosted.referee.plies;
+    let plies = game.facts().plies;
     let hidden = if game.is_over() { 0 } else { HIDDEN_PLIES };
     let shown = &plies[..plies.len().saturating_sub(hidden)];
     let ply = |ply: &Arc<PlayedMove>| pgn::Ply { text: ply.san.clone(), left: ply.left, eval: None };
@@ -26,7 +26,7 @@ pub(super) fn record(game: &Game, site: SocketAddr) -> String {
 }
 
 fn result(game: &Game) -> &'static str {
-    game.hosted.referee.ending.map_or("*", Ending::result_text)
+    game.facts().ending.map_or("*", Ending::result_text)
 }
 
 fn tags(game: &Game, site: SocketAddr) -> Vec<(&'static str, String)> {

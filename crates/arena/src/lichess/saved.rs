@@ -16,7 +16,7 @@ use super::{
     accounts::{Account, unix_now},
     challenges::Pending,
     dirty_map::DirtyMap,
-    game::{Game, GameSetup, GameTimeouts, Player, ending},
+    game::{Game, GameSetup, GameTimeouts, Hosted, Owner, Player, ending},
     storage::row,
     terms::Terms,
 };
@@ -127,10 +127,14 @@ pub(super) fn changes(
     }
     let accounts = accounts.take_dirty().map(|(id, account)| saved(LichessKind::Account, id, account));
     let challenges = challenges.take_dirty().map(|(id, pending)| saved(LichessKind::Challenge, id, pending));
-    // Games of class tournaments end with this server.
-    let games = games.take_dirty().filter(|(_, game)| game.is_none_or(|game| game.class.is_none()));
-    let games =
-        games.map(|(id, game)| saved(LichessKind::Game, id, game.map(|game| save(game, now)).as_ref()));
+    let games = games.take_dirty().filter_map(|(id, game)| {
+        let state = match game {
+            // Games of class tournaments end with this server.
+            Some(game) => Some(save(game, game.hosted()?, now)),
+            None => None,
+        };
+        Some(saved(LichessKind::Game, id, state.as_ref()))
+    });
     accounts.chain(challenges).chain(games).collect()
 }
 
@@ -159,18 +163,19 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn save(game: &Game, now: Instant) -> SavedGame {
+fn save(game: &Game, hosted: &Hosted, now: Instant) -> SavedGame {
+    let referee = &hosted.game.referee;
     SavedGame {
         terms: game.terms.clone(),
         players: game.players.0.clone(),
         created: millis(game.created),
         last_move: millis(game.last_move),
-        moves: game.board().moves().iter().map(ToString::to_string).collect(),
-        left: game.hosted.referee.plies.iter().map(|ply| ply.left.map(millis)).collect(),
-        spent: game.hosted.referee.plies.iter().map(|ply| ply.spent.map(millis)).collect(),
-        clocks: Color::BOTH.map(|color| game.hosted.referee.clock.left(color, now)),
-        draw_offers: Color::BOTH.map(|color| game.hosted.referee.offers_draw(color)),
-        takeback_offers: Color::BOTH.map(|color| game.hosted.referee.asks_takeback(color)),
+        moves: referee.board.moves().iter().map(ToString::to_string).collect(),
+        left: referee.plies.iter().map(|ply| ply.left.map(millis)).collect(),
+        spent: referee.plies.iter().map(|ply| ply.spent.map(millis)).collect(),
+        clocks: Color::BOTH.map(|color| referee.clock.left(color, now)),
+        draw_offers: Color::BOTH.map(|color| referee.offers_draw(color)),
+        takeback_offers: Color::BOTH.map(|color| referee.asks_takeback(color)),
         status: game.is_over().then(|| game.status()),
         winner: game.winner(),
         rating_diffs: game.rating_diffs.map(|diffs| diffs.0),
@@ -191,35 +196,38 @@ fn restore(
 ) -> Option<Game> {
     let board = saved.terms.begin().ok()?;
     let created = date(saved.created);
-    let setup = GameSetup { id, terms: saved.terms, board, players: ByColor(saved.players), created };
-    let mut game = Game::new(setup, timeouts, host.clone(), now);
+    let setup = GameSetup { id, terms: saved.terms, players: ByColor(saved.players), created };
+    let mut hosted = Hosted::new(&setup, board, timeouts, host.clone(), now);
+    let referee = &mut hosted.game.referee;
     for (ply, text) in saved.moves.iter().enumerate() {
         let [left, spent] = [&saved.left, &saved.spent]
             .map(|times| times.get(ply).copied().flatten().map(Duration::from_millis));
-        game.hosted.referee.replay(text, left, spent).ok()?;
+        referee.replay(text, left, spent).ok()?;
     }
-    game.last_move = date(saved.last_move);
     if let [Some(white), Some(black)] = saved.clocks {
-        game.hosted.referee.clock.set(ByColor([white, black]));
+        referee.clock.set(ByColor([white, black]));
     }
     for color in Color::BOTH {
         if saved.draw_offers[color as usize] {
-            game.hosted.referee.draw(color, true, now);
+            referee.draw(color, true, now);
         }
         if saved.takeback_offers[color as usize] {
-            game.hosted.referee.takeback(color, true, now);
+            referee.takeback(color, true, now);
         }
     }
-    game.rating_diffs = saved.rating_diffs.map(ByColor);
     match saved.status {
-        Some(status) => game.hosted.referee.ending = Some(ending(&status, saved.winner)),
-        None => game.await_players(now),
+        Some(status) => referee.ending = Some(ending(&status, saved.winner)),
+        None => hosted.await_players(now),
     }
+    let mut game = Game::new(setup, Owner::Hosted(hosted.into()), now);
+    game.last_move = date(saved.last_move);
+    game.rating_diffs = saved.rating_diffs.map(ByColor);
     Some(game)
 }
 
 #[cfg(test)]
 mod tests {
+    use zeitnot_rules::DynGame;
     use zeitnot_wire::lichess::{Source, VariantKey};
 
     use zeitnot_host::database::MAX_WAIT;
@@ -230,10 +238,12 @@ mod tests {
     };
 
     fn game(increment: Duration) -> Game {
-        Game::new(setup("abcdefgh", increment), TIMEOUTS, Host::default(), Instant::now())
+        let ((setup, board), now) = (setup("abcdefgh", increment), Instant::now());
+        let hosted = Hosted::new(&setup, board, TIMEOUTS, Host::default(), now);
+        Game::new(setup, Owner::Hosted(hosted.into()), now)
     }
 
-    fn setup(id: &str, increment: Duration) -> GameSetup {
+    fn setup(id: &str, increment: Duration) -> (GameSetup, DynGame) {
         let clock =
             zeitnot_rules::TimeControl { initial: Duration::from_secs(60), increment: Duration::ZERO };
         let mut terms = Terms {
@@ -255,7 +265,7 @@ mod tests {
         terms.time.increment = increment;
         let players = ByColor(["alice", "bob"].map(player));
         let created = unix_now();
-        GameSetup { id: id.parse().unwrap(), terms, board, players, created }
+        (GameSetup { id: id.parse().unwrap(), terms, players, created }, board)
     }
 
     const TIMEOUTS: GameTimeouts = GameTimeouts {
@@ -271,7 +281,10 @@ mod tests {
     #[test]
     fn a_game_that_cannot_be_restored_is_left_out() {
         let now = Instant::now();
-        let saved = |increment| serde_json::to_string(&save(&game(increment), now)).unwrap();
+        let saved = |increment| {
+            let game = game(increment);
+            serde_json::to_string(&save(&game, game.hosted().unwrap(), now)).unwrap()
+        };
         let row = |kind, id: &str, value: String| LichessRow { kind, id: id.to_owned(), value: Some(value) };
         let mut without_clock: serde_json::Value = serde_json::from_str(&saved(Duration::ZERO)).unwrap();
         without_clock["terms"]["time"] =
@@ -307,7 +320,8 @@ mod tests {
         let (mut games, now) = (Games::new(&config, Host::default(), true), Instant::now());
         for (id, timeouts) in [("aaaaaaaa", TIMEOUTS), ("bbbbbbbb", ENDLESS)] {
             games.timeouts = timeouts;
-            games.begin(setup(id, Duration::ZERO), &Accounts::default(), now);
+            let (setup, board) = setup(id, Duration::ZERO);
+            games.begin(setup, board, &Accounts::default(), now);
         }
         let id = "bbbbbbbb".parse().unwrap();
         assert_eq!(games.tick(now), [id]);

@@ -21,7 +21,7 @@ use super::{
     answer::{Answer, Outcome, Refusal},
     callers::CallerKey,
     challenges::{Challenges, Pending, gone},
-    class::Class,
+    class::{Class, lose_seat},
     config::{AccountConfig, Config},
     game::{GameAction, GameSetup, Player},
     games::{Games, player},
@@ -30,7 +30,7 @@ use super::{
     storage::Batch,
     terms::{Terms, draw_color},
 };
-use crate::message::{Notice, Request};
+use crate::message::Notice;
 
 /// Cost of a challenge to a person; to a bot it is 1.
 const PERSON_COST: usize = 5;
@@ -230,11 +230,7 @@ impl LichessServer {
     pub(super) fn act(&mut self, who: &UserId, id: GameId, action: GameAction, at: Instant) -> Outcome {
         self.check_bot(who)?;
         let (game, color) = self.games.find(who, id)?;
-        if game.class.is_some() {
-            return self.class.act(who, (game, color), action, at);
-        }
-        let is_move = matches!(action, GameAction::Move { .. });
-        if is_move {
+        if matches!(action, GameAction::Move { .. }) && game.hosted().is_some() {
             self.limits.take(who, Limited::Move, 1, at)?;
         }
         let was_over = game.is_over();
@@ -243,8 +239,7 @@ impl LichessServer {
         if has_ended {
             self.conclude(id, at);
         }
-        let done = done.ok_or_else(Refusal::broken)?;
-        done.map(|()| Answer::done()).map_err(|why| Refusal::bad(&why))
+        done.ok_or_else(Refusal::broken)?.map(|()| Answer::done())
     }
 
     /// Checks the daily limit of games between bots, for both.
@@ -260,20 +255,14 @@ impl LichessServer {
         Ok(())
     }
 
-    pub(super) fn class_message(
-        &mut self,
-        account: &UserId,
-        notice: Option<Notice>,
-        now: Instant,
-    ) -> Option<Request> {
-        let (games, accounts) = (&mut self.games, &mut self.accounts);
+    /// Applies a notice of the tournament to an account; `None`: its seat is lost. Returns whether the account is online.
+    pub(super) fn class_notice(&mut self, account: &UserId, notice: Option<Notice>, now: Instant) -> bool {
+        let LichessServer { class, games, accounts, .. } = self;
         match notice {
-            Some(notice) => self.class.receive(account, notice, games, accounts, now),
-            None => {
-                self.class.lose_seat(account, games, accounts, now);
-                None
-            }
+            Some(notice) => class.receive(account, notice, games, accounts, now),
+            None => lose_seat(games, accounts, account, now),
         }
+        self.games.is_online(&self.accounts, account)
     }
 
     pub(super) fn challenge(
@@ -364,8 +353,8 @@ impl LichessServer {
             }
         }
         let players = ByColor([white, black]);
-        let setup = GameSetup { id: id.into(), terms: pending.terms, board, players, created: unix_now() };
-        self.games.begin(setup, &self.accounts, at);
+        let setup = GameSetup { id: id.into(), terms: pending.terms, players, created: unix_now() };
+        self.games.begin(setup, board, &self.accounts, at);
         Ok(Answer::done())
     }
 

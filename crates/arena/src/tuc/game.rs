@@ -188,8 +188,8 @@ fn hear(
         return Err("who is not to move".to_owned());
     }
     let before = referee.board.position.prizes();
-    let played = Move::parse(text).and_then(|mv| Some((mv, referee.play(mover, text, now, None).ok()?)));
-    let Some((mv, played)) = played else {
+    let played = Move::parse(text).filter(|_| referee.play(mover, text, now, None).is_ok());
+    let Some(mv) = played else {
         return Err(format!("which is no legal move in {}", referee.board.position.print()));
     };
     if now > last {
@@ -201,7 +201,7 @@ fn hear(
     let points = Points::new(points(position));
     let message = FromServer::Moved { to_move: referee.turn(), mv, prize, points };
     let goes_on = referee.ending.is_none();
-    game.report(mover, played, now);
+    game.report(mover, now);
     Ok(goes_on.then_some(message))
 }
 

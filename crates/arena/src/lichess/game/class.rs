@@ -1,58 +1,121 @@
-//! Part of a game that a class tournament referees.
+//! Game whose referee is a class tournament: its notices are applied, and a player's actions become requests to it.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use tokio::time::Instant;
-use zeitnot_host::tag::GameTag;
-use zeitnot_rules::{ByColor, Color, MoveText};
-use zeitnot_wire::lichess::UserId;
+use tokio::{sync::mpsc, time::Instant};
+use zeitnot_host::{game_info::GameInfo, tag::GameTag};
+use zeitnot_referee::{Clock, Ending, PlayedMove};
+use zeitnot_rules::{ByColor, Color, DynGame};
 
-use super::Game;
+use super::{
+    GameAction,
+    hosted::{NOT_YOUR_TURN, invalid_move},
+    refuse,
+};
+use crate::{
+    lichess::{answer::Refusal, terms::Terms},
+    message::{GameView, Request},
+};
 
-/// A game that a class tournament referees.
-#[derive(Clone, Debug)]
-pub(in crate::lichess) struct ClassGame {
-    pub(in crate::lichess) tag: GameTag,
-    /// The account whose messages are applied; those of the other one only repeat them.
-    pub(in crate::lichess) witness: UserId,
-    /// Ply at which a move was last passed on.
-    pub(in crate::lichess) passed_on: Option<usize>,
+/// Order to the bridge that has the seat of an account.
+#[derive(Debug)]
+pub(in crate::lichess) enum Order {
+    /// The account is online: take its seat, or acknowledge the pairing that waits for it.
+    Online,
+    Send(Request),
 }
 
-impl Game {
-    pub(in crate::lichess) fn is_class_game(&self, tag: GameTag) -> bool {
-        self.class.as_ref().is_some_and(|class| class.tag == tag)
+#[derive(Debug)]
+pub(in crate::lichess) struct ClassGame {
+    pub(in crate::lichess) tag: GameTag,
+    pub(super) info: Arc<GameInfo>,
+    pub(super) plies: Vec<Arc<PlayedMove>>,
+    pub(super) clock: Clock,
+    pub(super) turn: Option<Color>,
+    pub(super) ending: Option<Ending>,
+    /// Ways to the tournament; `None` for a player of another protocol.
+    seats: ByColor<Option<mpsc::Sender<Order>>>,
+    /// Ply at which a move was last passed on.
+    passed_on: Option<usize>,
+}
+
+impl ClassGame {
+    pub(in crate::lichess) fn new(
+        view: &GameView,
+        terms: &Terms,
+        seats: ByColor<Option<mpsc::Sender<Order>>>,
+        now: Instant,
+    ) -> ClassGame {
+        let mut game = ClassGame {
+            tag: view.game,
+            info: view.info.clone(),
+            plies: Vec::new(),
+            clock: Clock::new(ByColor::both(terms.allowance()), Duration::ZERO),
+            turn: None,
+            ending: None,
+            seats,
+            passed_on: None,
+        };
+        game.set_clocks(view, now);
+        game
     }
 
-    /// Applies a move that the tournament's referee has accepted.
-    pub(in crate::lichess) fn apply_refereed(&mut self, text: &str, left: ByColor<Duration>, now: Instant) {
-        let mover = self.hosted.referee.turn();
-        if self.hosted.referee.replay(text, Some(left[mover]), None).is_err() {
-            return tracing::error!("Lichess: game {}: the referee's move {text} is not legal here", self.id);
+    fn fen(&self) -> &str {
+        self.plies.last().map_or(&self.info.start_fen, |made| &made.fen)
+    }
+
+    /// Sets the clocks, unless the view is older than the last move.
+    pub(in crate::lichess) fn set_clocks(&mut self, view: &GameView, now: Instant) {
+        if view.fen != self.fen() {
+            return;
         }
-        if !self.board().outcome().is_over() {
-            self.set_clocks(left, now);
-            self.tell_state(now);
+        self.turn = view.turn;
+        self.clock.set(view.left);
+        if let Some(turn) = view.turn {
+            self.clock.start(turn, now);
         }
     }
 
-    pub(in crate::lichess) fn set_clocks(&mut self, left: ByColor<Duration>, now: Instant) {
-        let color = self.hosted.referee.turn();
-        let clock = &mut self.hosted.referee.clock;
-        clock.set(left);
-        clock.start(color, now);
+    /// Adds a move; returns whether it is new: with two accounts in the game, each hears of it.
+    pub(in crate::lichess) fn add(&mut self, made: Arc<PlayedMove>) -> bool {
+        let is_new = !self.plies.iter().rev().any(|known| Arc::ptr_eq(known, &made));
+        if is_new {
+            self.plies.push(made);
+        }
+        is_new
     }
 
-    /// Checks a move that is passed on to the tournament's referee.
-    pub(in crate::lichess) fn pass_on(&mut self, color: Color, text: &str) -> Result<MoveText, String> {
-        let mv = self.read_move(color, text);
-        let ply = self.hosted.referee.plies.len();
-        match &mut self.class {
-            Some(class) if class.passed_on != Some(ply) => {
-                class.passed_on = mv.is_ok().then_some(ply).or(class.passed_on);
-                mv
+    pub(super) fn end(&mut self, ending: Ending, now: Instant) {
+        self.clock.stop(now);
+        self.ending = Some(ending);
+    }
+
+    /// Passes an action on to the tournament, which knows moves and resignations. Their number is not limited, as that of
+    /// other participants is not.
+    pub(super) fn act(&mut self, color: Color, action: GameAction, now: Instant) -> Result<(), Refusal> {
+        let ply = self.plies.len();
+        let game = self.tag.to_string();
+        let request = match action {
+            _ if self.ending.is_some() => return refuse(NOT_YOUR_TURN),
+            GameAction::Move { text, .. } => {
+                if self.turn != Some(color) || self.passed_on == Some(ply) {
+                    return refuse(NOT_YOUR_TURN);
+                }
+                let board = DynGame::begin(self.info.kind, Some(self.fen()));
+                let read = board.and_then(|board| board.read(&text));
+                let mv = read.map_err(|_| invalid_move(&text))?.to_string();
+                Request::Move { game, mv, read_at: now }
             }
-            _ => Err("Not your turn, or game already over".to_owned()),
+            GameAction::Resign => Request::Resign { game },
+            GameAction::Chat(_) | GameAction::Draw(false) | GameAction::Takeback(false) => return Ok(()),
+            _ => return refuse("This is not possible in a tournament of the class"),
+        };
+        let is_move = matches!(request, Request::Move { .. });
+        let sent = self.seats[color].as_ref().is_some_and(|seat| seat.try_send(Order::Send(request)).is_ok());
+        if !sent {
+            return Err(Refusal::rate_limited());
         }
+        self.passed_on = is_move.then_some(ply).or(self.passed_on);
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_wire::{
     Message,
-    lichess::{GameMessage, OpponentGone},
+    lichess::{ChatLine, GameMessage, OpponentGone, Room},
 };
 
 use crate::lichess::streams::{Feed, LineKind};
@@ -67,6 +67,10 @@ impl Presence {
             let gone = OpponentGone { gone: claim.is_some(), claim_win_in: claim };
             self.tell_side(!color, &GameMessage::OpponentGone(gone));
         }
+    }
+
+    pub(super) fn tell_chat(&self, room: Room, username: String, text: String) {
+        self.tell(&GameMessage::ChatLine(ChatLine { room, username, text }));
     }
 
     pub(super) fn tell(&self, message: &GameMessage) {
