@@ -73,7 +73,7 @@ async fn check(games: usize) {
     let records = play(games, "clock.limit=15&clock.increment=0.02").await;
     let ends: Vec<_> = records.lines().filter(|line| line.starts_with("[Termination ")).collect();
     assert_eq!(ends.len(), games);
-    assert!(ends.iter().all(|end| *end == "[Termination \"Normal\"]"), "{ends:?}");
+    assert!(ends.iter().all(|end| *end == "[Termination \"normal\"]"), "{ends:?}");
 }
 
 #[test(limit = LONG, workers = 2)]

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use zeitnot_rules::{Color, DynGame, GameError, GameKind, GameResult};
-use zeitnot_wire::pgn::{self, Pgn};
+use zeitnot_wire::{
+    lichess::{Variant, VariantKey},
+    pgn::{self, Pgn},
+};
 
 use crate::{
     database::GameState,
@@ -58,10 +61,12 @@ fn eval(Thought { score, depth, .. }: &Thought) -> String {
     }
 }
 
-/// Initial position, unless it is the usual one.
+/// Initial position, unless it is the usual one of chess, or of a variant that begins as chess does.
 fn own_start(game: &Game) -> Option<String> {
     let kind = game.summary.kind.parse().ok()?;
-    DynGame::begin(kind, Some(&game.start_fen)).ok()?.own_start()
+    let is_other = matches!(kind, GameKind::Horde | GameKind::RacingKings);
+    let usual = || is_other.then(|| game.start_fen.clone());
+    DynGame::begin(kind, Some(&game.start_fen)).ok()?.own_start().or_else(usual)
 }
 
 fn tags(game: &Game, result: &str) -> Vec<(&'static str, String)> {
@@ -84,7 +89,11 @@ fn tags(game: &Game, result: &str) -> Vec<(&'static str, String)> {
         ("Termination", unknown(termination.clone(), UNTERMINATED)),
     ];
     if summary.kind != GameKind::Chess.name() {
-        tags.push(("Variant", summary.kind.clone()));
+        // By the names of Lichess, which other programs read.
+        let is_it = |key: &&VariantKey| key.game().is_some_and(|kind| kind.name() == summary.kind);
+        let known = VariantKey::KNOWN.iter().find(is_it);
+        let name = known.map_or_else(|| summary.kind.clone(), |key| Variant::from(key.clone()).name);
+        tags.push(("Variant", name));
     }
     // The other game was broken off.
     tags.extend(repeats.clone().map(|id| ("Repeats", id)));

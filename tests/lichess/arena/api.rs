@@ -136,7 +136,7 @@ async fn flags_fall_and_games_without_first_moves_are_aborted() {
     assert!(alice.cannot(&id, "move/e7e5", 400).await.contains("already over"));
     let pgn = lichess.stop().await;
     assert!(
-        pgn.contains("[Termination \"Time forfeit\"]") && pgn.contains("[Termination \"Abandoned\"]"),
+        pgn.contains("[Termination \"time forfeit\"]") && pgn.contains("[Termination \"abandoned\"]"),
         "{pgn}"
     );
 }

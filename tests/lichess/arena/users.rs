@@ -51,7 +51,7 @@ async fn games_are_exported() {
     assert!(running.contains("1. e4 {[%clk 0:03:00.00]} *"), "{running}");
     bob.act(&id, "resign").await;
     let (_, pgn) = lichess.nobody().text("GET", &export, "", "").await;
-    assert!(pgn.contains("2. Nf3 {[%clk") && pgn.contains("[WhiteRatingDiff \"+16\"]"), "{pgn}");
+    assert!(pgn.contains("2. Nf3 {[%clk") && pgn.contains("[Termination \"normal\"]"), "{pgn}");
     assert!(pgn.trim().ends_with("1-0"), "{pgn}");
     lichess.stop().await;
 }

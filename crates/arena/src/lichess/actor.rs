@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use tokio::{
     select,
-    task::yield_now,
+    task::{JoinError, JoinSet, yield_now},
     time::{Instant, MissedTickBehavior, interval},
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot_host::{
+    database::{Change, Database, GameState},
     jobs::{self, Handle, Job, Jobs},
-    panic_guard,
+    panic_guard, pgn,
+    store::Store,
     timer::until,
 };
+use zeitnot_wire::lichess::GameId;
 
-use super::{
-    server::LichessServer,
-    storage::{Changes, Written},
-};
+use super::server::LichessServer;
 
 /// Interval of checks for what time alone does.
 const SWEEP: Duration = Duration::from_millis(50);
@@ -72,8 +72,10 @@ pub(super) fn channel() -> (ServerHandle, ServerHandle, Queues) {
 pub(super) struct ServerActor {
     pub(super) server: LichessServer,
     pub(super) queues: Queues,
-    pub(super) changes: Changes,
-    pub(super) written: Written,
+    /// Way to the file of games.
+    pub(super) store: Store,
+    /// What is being written, with the games whose ends may be told then. One at a time: changes meanwhile add up.
+    pub(super) writing: JoinSet<Vec<GameId>>,
 }
 
 /// Returns the next job that is no move. Cancel safe.
@@ -89,9 +91,26 @@ async fn next(
     }
 }
 
-/// Waits until the file's thread takes changes; false if it has failed. Cancel safe.
-async fn has_room(changes: &Changes) -> bool {
-    changes.reserve().await.is_ok()
+/// Writes changes and ended games; returns the games.
+async fn write(
+    database: Option<Database>,
+    store: Store,
+    mut changes: Vec<Change>,
+    ended: Vec<(GameId, GameState)>,
+) -> Vec<GameId> {
+    changes.extend(ended.iter().map(|(_, game)| Change::Game(game.clone())));
+    if let Some(database) = database {
+        database.commit(changes).await;
+    }
+    let mut ids = Vec::new();
+    for (id, game) in ended {
+        ids.push(id);
+        // A game that was aborted before its first move stands in no file.
+        if game.moves.iter().next().is_some() {
+            store.write(move || pgn::print_or_explain(None, &game));
+        }
+    }
+    ids
 }
 
 impl ServerActor {
@@ -109,12 +128,10 @@ impl ServerActor {
                     self.contain(job);
                     true
                 }
-                Some(ended) = self.written.recv() => {
-                    self.contain(|server| server.tell_ends(ended, Instant::now()));
+                Some(written) = self.writing.join_next() => {
+                    self.tell_ends(written);
                     true
                 }
-                // An end is saved as soon as the file's thread is free, and not at the next sweep.
-                true = has_room(&self.changes), if self.server.games.has_untold() => true,
                 _ = sweep.tick() => {
                     self.contain(|server| server.sweep(Instant::now()));
                     true
@@ -141,22 +158,29 @@ impl ServerActor {
         }
         let now = Instant::now();
         self.contain(|server| server.games.stop(now));
-        // The thread must not wait for this task now.
-        self.written.close();
-        // An error means that the file's thread has failed, which it has logged.
-        let _ = self.changes.send(self.server.changes(now)).await;
+        loop {
+            self.save();
+            let Some(written) = self.writing.join_next().await else { break };
+            self.tell_ends(written);
+        }
     }
 
-    /// Hands over what has changed. While the file's thread is busy, the changes add up.
+    fn tell_ends(&mut self, written: Result<Vec<GameId>, JoinError>) {
+        self.contain(|server| server.tell_ends(written.unwrap_or_default(), Instant::now()));
+    }
+
+    /// Begins to write what has changed.
     fn save(&mut self) {
-        let ServerActor { server, changes, .. } = self;
-        if let Ok(permit) = changes.try_reserve() {
-            let changed = panic_guard::contain(|| server.changes(Instant::now()));
-            match changed {
-                Ok(batch) if !batch.changes.is_empty() || !batch.ended.is_empty() => permit.send(batch),
-                Ok(_) => {}
-                Err(_) => tracing::error!("Lichess: a change could not be saved; please report it"),
+        if !self.writing.is_empty() {
+            return;
+        }
+        let ServerActor { server, store, writing, .. } = self;
+        match panic_guard::contain(|| server.changes(Instant::now())) {
+            Ok((changes, ended)) if changes.is_empty() && ended.is_empty() => {}
+            Ok((changes, ended)) => {
+                writing.spawn(write(server.games.database(), store.clone(), changes, ended));
             }
+            Err(_) => tracing::error!("Lichess: a change could not be saved; please report it"),
         }
     }
 
@@ -185,8 +209,8 @@ mod tests {
         let server =
             LichessServer::new(config, Accounts::default(), None, zeitnot_host::hosted_game::Host::default());
         let (members, strangers, queues) = channel();
-        let ((changes, _), (_, written)) = (mpsc::channel(1), mpsc::channel(1));
-        (members, strangers, ServerActor { server, queues, changes, written })
+        let store = Store::Queue(mpsc::channel(1).0);
+        (members, strangers, ServerActor { server, queues, store, writing: JoinSet::new() })
     }
 
     #[test(start_paused = true)]

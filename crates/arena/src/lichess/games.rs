@@ -2,12 +2,16 @@
 
 use std::{
     collections::{BTreeSet, VecDeque},
-    net::SocketAddr,
     time::Duration,
 };
 
 use tokio::{sync::oneshot, time::Instant};
-use zeitnot_host::{database::Change, hosted_game::Host};
+use zeitnot_host::{
+    database::{Database, GameState},
+    hosted_game::Host,
+    live::game_view::{self, Ended},
+    pgn,
+};
 use zeitnot_referee::Cause;
 use zeitnot_rules::{ByColor, Color, DynGame};
 use zeitnot_wire::lichess::{
@@ -20,14 +24,14 @@ use super::{
     config::Config,
     dirty_map::DirtyMap,
     game::{Facts, Game, GameSetup, GameTimeouts, Hosted, Owner, Player},
-    records::record,
     saved::Restored,
-    storage,
     terms::Terms,
 };
 
 /// Games in memory, finished ones included.
 const MAX_GAMES: usize = 20_000;
+/// Plies of a running game that are left out of its PGN.
+const HIDDEN_PLIES: usize = 3;
 /// Finished games that can still be asked for.
 const MAX_FINISHED: usize = 1000;
 
@@ -37,25 +41,19 @@ pub(super) struct Games {
     /// The latest last.
     finished: VecDeque<GameId>,
     pub(super) timeouts: GameTimeouts,
-    site: SocketAddr,
-    /// Ended games for the database and for the file of games.
-    records: Vec<Change>,
-    /// Games whose ends go to the disk before anybody is told; `None` if nothing is kept.
-    untold: Option<Vec<GameId>>,
+    /// Games whose ends go to the disk before anybody is told.
+    ended: Vec<(GameId, GameState)>,
     host: Host,
 }
 
 impl Games {
-    /// `has_state`: games are kept over a restart.
-    pub(super) fn new(config: &Config, host: Host, has_state: bool) -> Games {
+    pub(super) fn new(config: &Config, host: Host) -> Games {
         let Config { first_move, gone_after, claim_after, .. } = *config;
         Games {
             map: DirtyMap::default(),
             finished: VecDeque::new(),
             timeouts: GameTimeouts { first_move, gone_after, claim_after },
-            site: config.listen,
-            records: Vec::new(),
-            untold: has_state.then(Vec::new),
+            ended: Vec::new(),
             host,
         }
     }
@@ -123,7 +121,19 @@ impl Games {
 
     pub(super) fn export(&self, id: GameId) -> Outcome {
         let game = self.map.get(&id).ok_or_else(|| Refusal::missing("Not found"))?;
-        Ok(Answer::Pgn(record(game, self.site)))
+        let Facts { info, plies, ending, .. } = game.facts();
+        let hidden = if ending.is_some() { 0 } else { HIDDEN_PLIES };
+        let shown = &plies[..plies.len().saturating_sub(hidden)];
+        let reason = ending.map(|ending| ending.cause.to_string()).unwrap_or_default();
+        let ended = ending.map(|ending| Ended {
+            result: ending.result_text(),
+            reason: &reason,
+            termination: Some(ending.cause.termination()),
+            result_at_board: None,
+            note: None,
+        });
+        let game = game_view::game(info, shown.iter().map(|made| (&**made, None)), None, ended);
+        Ok(Answer::Pgn(pgn::print(&game)))
     }
 
     pub(super) fn check_room(&self) -> Result<(), Refusal> {
@@ -178,7 +188,7 @@ impl Games {
         let counts = status != Status::Aborted;
         let is_rated = game.terms.rated && counts;
         game.rating_diffs = is_rated.then(|| accounts.rate(&ids, &game.terms.perf(), winner));
-        let took = game.last_move.saturating_sub(game.created);
+        let took = game.facts().plies.iter().filter_map(|made| made.spent).sum();
         for color in Color::BOTH.into_iter().filter(|color| !game.players[*color].is_guest) {
             if let Some(account) = accounts.map.get_mut(&ids[color])
                 && counts
@@ -188,14 +198,10 @@ impl Games {
         }
         // The tournament of a class has written its games.
         let end = game.hosted_mut().and_then(|hosted| hosted.game.take_end(|_| None, None));
-        if plies > 0 && end.is_some() {
-            self.records.push(storage::record(id, record(game, self.site)));
+        match end {
+            Some(end) => self.ended.push((id, end)),
+            None => self.tell_end(id, accounts, now),
         }
-        match &mut self.untold {
-            Some(untold) if end.is_some() => untold.push(id),
-            _ => self.tell_end(id, accounts, now),
-        }
-        self.records.extend(end.map(Change::Game));
         self.finished.push_back(id);
         if self.finished.len() > MAX_FINISHED
             && let Some(oldest) = self.finished.pop_front()
@@ -215,47 +221,31 @@ impl Games {
         }
     }
 
-    /// Tells the ends that the disk has kept back for too long.
-    pub(super) fn tell_overdue(&mut self, accounts: &Accounts, now: Instant) {
-        let overdue = self.map.values().filter(|game| game.is_overdue(now)).map(|game| game.id);
-        overdue.collect::<Vec<_>>().into_iter().for_each(|id| self.tell_end(id, accounts, now));
-    }
-
     /// Returns what the answer of a request of this game waits for: that its end is told, if it is over.
     pub(super) fn wait_for_end(&mut self, id: GameId) -> Option<oneshot::Receiver<()>> {
         self.map.get_mut_clean(&id)?.wait_for_end()
     }
 
-    /// Returns whether there are ends that are not handed over to the disk yet.
-    pub(super) fn has_untold(&self) -> bool {
-        self.untold.as_ref().is_some_and(|untold| !untold.is_empty())
+    /// Takes the games whose ends are to be told once they are on the disk.
+    pub(super) fn take_ended(&mut self) -> Vec<(GameId, GameState)> {
+        std::mem::take(&mut self.ended)
     }
 
-    /// Takes the games whose ends are to be told once the changes until now are on the disk.
-    pub(super) fn take_untold(&mut self) -> Vec<GameId> {
-        self.untold.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    pub(super) fn take_records(&mut self) -> Vec<Change> {
-        std::mem::take(&mut self.records)
-    }
-
-    /// Returns whether games are kept over a restart, and not only their records.
-    pub(super) fn has_state(&self) -> bool {
-        self.untold.is_some()
+    pub(super) fn database(&self) -> Option<Database> {
+        self.host.database.clone()
     }
 
     /// Closes all streams. Games that are not kept end; their records are as they stand.
     pub(super) fn stop(&mut self, now: Instant) {
-        let has_state = self.has_state();
         self.map.values_mut_clean().for_each(Game::close_streams);
-        for game in self.map.values_mut_clean().filter(|game| !has_state && !game.is_over()) {
+        if self.host.database.is_some() {
+            return;
+        }
+        for game in self.map.values_mut_clean().filter(|game| !game.is_over()) {
             game.finish(None, Cause::Shutdown, now);
             let end = game.hosted_mut().and_then(|hosted| hosted.game.take_end(|_| None, None));
             game.tell_end(now);
-            if let Some(end) = end {
-                self.records.extend([Change::Game(end), storage::record(game.id, record(game, self.site))]);
-            }
+            self.ended.extend(end.map(|end| (game.id, end)));
         }
     }
 }

@@ -4,22 +4,26 @@
 //!  thread "lichess": socket ─▶ front ─▶ http (strangers) ─▶ api ─▶ call ─┐
 //!                                │ a known token        ▲ no move         ▼
 //!  the arena's thread:           └▶ http (members) ─▶ api ─▶ call ─▶ actor ─▶ server (accounts, challenges, games, …)
-//!  socket ◀─ streams, answer ◀───────────────────────────────────────────┘ └─▶ storage ─▶ database, store (PGN)
+//!  socket ◀─ streams, answer ◀───────────────────────────────────────────┘ └─▶ database ─▶ store (PGN)
 //! ```
 //!
 //! The server is one task (`actor`) that owns the state, each subject in a type and a file of its own; each connection
 //! is a task. A stream is a bounded queue that loses no move, and ends with its feed. Whoever has no token is served on
 //! a thread of usual priority, and so is each request that is no move: nobody delays the moves of others.
-//! An end is told once `storage` has it on the disk: to the streams, and by the answers of requests of its game.
+//! An end is told once the database has it on the disk: to the streams, and by the answers of requests of its game.
 //! Accounts in class tournaments have a seat there: see `class` and `bridge`.
 
 use std::{path::Path, time::Duration};
 
 use time::OffsetDateTime;
-use tokio::{sync::mpsc, task::spawn_blocking};
+use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use zeitnot_host::{database::Database, hosted_game::Host, store::GameFile};
+use zeitnot_engine::priority;
+use zeitnot_host::{
+    hosted_game::Host,
+    store::{GameFile, Store, StoreActor},
+};
 use zeitnot_pairing::Name;
 use zeitnot_web::port::Port;
 use zeitnot_wire::lichess::UserId;
@@ -42,10 +46,8 @@ mod game;
 mod games;
 mod http;
 mod limit;
-mod records;
 mod saved;
 mod server;
-mod storage;
 mod streams;
 mod terms;
 
@@ -57,7 +59,6 @@ use bridge::Bridge;
 use front::Front;
 use saved::Restored;
 use server::LichessServer;
-use storage::StorageActor;
 
 /// Time for which a connection may wait for its next request.
 const IDLE: Duration = Duration::from_secs(120);
@@ -72,7 +73,7 @@ pub(super) struct Lichess {
     for_strangers: ServerHandle,
     actor: ServerActor,
     bridges: Vec<Bridge>,
-    storage: StorageActor,
+    files: StoreActor,
 }
 
 impl Lichess {
@@ -97,22 +98,27 @@ impl Lichess {
             }
         }
         let file = GameFile::create(games, "lichess", "pgn", OffsetDateTime::now_utc())?;
-        let mut rows = match &host.database {
-            Some(database) => database.lichess().await?,
-            None => Vec::new(),
+        let (restored, (store, files)) = match &host.database {
+            Some(database) => {
+                let restored = Restored::parse(database.lichess().await?);
+                let restored = restored.map_err(|why| database.unusable(why))?;
+                (Some(restored), Store::of_database(database, None, file))
+            }
+            None => (None, Store::channel(file)),
         };
-        let (changes, written, storage) = StorageActor::channel(host.database.clone(), file, &mut rows);
-        let restore = |database: Database| Restored::parse(rows).map_err(|why| database.unusable(why));
-        let restored = host.database.clone().map(restore).transpose()?;
         let mut server = LichessServer::new(config, accounts, restored, host);
         let bridge = |(account, name, tournament): (UserId, Name, Name)| {
             let orders = server.class.enter(account.clone(), name.clone(), tournament.clone());
             Bridge { account, name, tournament, orders, paired: None }
         };
         let bridges = entrants.into_iter().map(bridge).collect();
+        if let Some(database) = server.games.database() {
+            // Before the file of games is written: a game that goes on is not a broken-off one any more.
+            database.commit(Vec::new()).await;
+        }
         let (handle, for_strangers, queues) = actor::channel();
-        let actor = ServerActor { server, queues, changes, written };
-        Ok(Lichess { port, max_connections, handle, for_strangers, actor, bridges, storage })
+        let actor = ServerActor { server, queues, store, writing: JoinSet::new() };
+        Ok(Lichess { port, max_connections, handle, for_strangers, actor, bridges, files })
     }
 
     pub(super) async fn run(self, registry: TournamentRegistry, stop: CancellationToken) {
@@ -120,8 +126,7 @@ impl Lichess {
         for bridge in self.bridges {
             tracker.spawn(bridge.run(registry.clone(), self.handle.clone(), stop.clone()));
         }
-        let storage = self.storage;
-        let storage = spawn_blocking(move || storage.run());
+        let files = self.files.spawn(priority::usual);
         let actor = tokio::spawn(self.actor.run(stop.clone()));
         let (members, mut arrivals) = mpsc::channel(ARRIVALS);
         let router = api::router(self.for_strangers, None);
@@ -144,11 +149,9 @@ impl Lichess {
                 tracker.wait().await;
             }
         }
-        // The writer ends with the server's task.
-        for task in [actor, storage] {
-            if task.await.is_err() {
-                tracing::error!("a task of the Lichess API has failed; please report it");
-            }
+        if actor.await.is_err() {
+            tracing::error!("the task of the Lichess API has failed; please report it");
         }
+        files.join().await;
     }
 }

@@ -17,7 +17,6 @@ use super::{
     challenges::Pending,
     dirty_map::DirtyMap,
     game::{Game, GameSetup, GameTimeouts, Hosted, Owner, Player, ending},
-    storage::row,
     terms::Terms,
 };
 
@@ -61,8 +60,6 @@ impl Restored {
                 let (id, game): (_, SavedGame) = (row.id.parse().map_err(|_| "a bad id")?, parse(text)?);
                 self.games.extend(Some((id, game)).filter(|(_, game)| game.terms.has_clock()));
             }
-            // It belongs to the file of games.
-            LichessKind::Record => {}
         }
         Ok(())
     }
@@ -109,7 +106,8 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 fn saved(kind: LichessKind, id: impl Display, value: Option<&impl Serialize>) -> Change {
-    row(kind, id, value.and_then(|value| serde_json::to_string(value).ok()))
+    let value = value.and_then(|value| serde_json::to_string(value).ok());
+    Change::Lichess(LichessRow { kind, id: id.to_string(), value })
 }
 
 pub(super) fn changes(
@@ -117,14 +115,7 @@ pub(super) fn changes(
     challenges: &mut DirtyMap<ChallengeId, Pending>,
     games: &mut DirtyMap<GameId, Game>,
     now: Instant,
-    has_state: bool,
 ) -> Vec<Change> {
-    if !has_state {
-        accounts.mark_clean();
-        challenges.mark_clean();
-        games.mark_clean();
-        return Vec::new();
-    }
     let accounts = accounts.take_dirty().map(|(id, account)| saved(LichessKind::Account, id, account));
     let challenges = challenges.take_dirty().map(|(id, pending)| saved(LichessKind::Challenge, id, pending));
     let games = games.take_dirty().filter_map(|(id, game)| {
@@ -142,9 +133,8 @@ pub(super) fn changes(
 struct SavedGame {
     terms: Terms,
     players: [Player; 2],
-    /// Milliseconds since 1970, as is `last_move`.
+    /// Milliseconds since 1970.
     created: u64,
-    last_move: u64,
     moves: Vec<String>,
     /// The mover's clock after each move, in milliseconds.
     left: Vec<Option<u64>>,
@@ -169,7 +159,6 @@ fn save(game: &Game, hosted: &Hosted, now: Instant) -> SavedGame {
         terms: game.terms.clone(),
         players: game.players.0.clone(),
         created: millis(game.created),
-        last_move: millis(game.last_move),
         moves: referee.board.moves().iter().map(ToString::to_string).collect(),
         left: referee.plies.iter().map(|ply| ply.left.map(millis)).collect(),
         spent: referee.plies.iter().map(|ply| ply.spent.map(millis)).collect(),
@@ -220,7 +209,6 @@ fn restore(
         None => hosted.await_players(now),
     }
     let mut game = Game::new(setup, Owner::Hosted(hosted.into()), now);
-    game.last_move = date(saved.last_move);
     game.rating_diffs = saved.rating_diffs.map(ByColor);
     Some(game)
 }
@@ -229,8 +217,6 @@ fn restore(
 mod tests {
     use zeitnot_rules::DynGame;
     use zeitnot_wire::lichess::{Source, VariantKey};
-
-    use zeitnot_host::database::MAX_WAIT;
 
     use super::{
         super::{accounts::Accounts, config::Config, games::Games},
@@ -317,7 +303,7 @@ mod tests {
         game.tick(Instant::now());
 
         let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
-        let (mut games, now) = (Games::new(&config, Host::default(), true), Instant::now());
+        let (mut games, now) = (Games::new(&config, Host::default()), Instant::now());
         for (id, timeouts) in [("aaaaaaaa", TIMEOUTS), ("bbbbbbbb", ENDLESS)] {
             games.timeouts = timeouts;
             let (setup, board) = setup(id, Duration::ZERO);
@@ -328,13 +314,11 @@ mod tests {
         // Its players hear of it when it is on the disk.
         let mut accounts = Accounts::default();
         games.conclude(id, &mut accounts, now);
-        assert!(games.take_untold() == [id] && !games.map[&id].is_told());
+        assert!(games.take_ended()[0].0 == id && !games.map[&id].is_told());
         let mut told = games.wait_for_end(id).unwrap();
         assert_eq!(games.running().count(), 2);
-        // So they do if the disk hangs.
-        games.tell_overdue(&accounts, now);
         assert!(told.try_recv().is_err());
-        games.tell_overdue(&accounts, now + MAX_WAIT);
+        games.tell_end(id, &accounts, now);
         assert!(told.try_recv().is_ok() && games.map[&id].is_told() && games.wait_for_end(id).is_none());
         assert_eq!(games.running().count(), 1);
     }

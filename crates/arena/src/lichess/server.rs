@@ -5,7 +5,10 @@
 
 use axum::http::StatusCode;
 use tokio::time::Instant;
-use zeitnot_host::hosted_game::Host;
+use zeitnot_host::{
+    database::{Change, GameState},
+    hosted_game::Host,
+};
 use zeitnot_referee::Cause;
 use zeitnot_rules::ByColor;
 use zeitnot_wire::{
@@ -27,7 +30,6 @@ use super::{
     games::{Games, player},
     limit::{Limited, RateLimits},
     saved::{Restored, changes},
-    storage::Batch,
     terms::{Terms, draw_color},
 };
 use crate::message::Notice;
@@ -64,7 +66,7 @@ impl LichessServer {
             limits: RateLimits::new(config.limits),
             accounts,
             challenges: Challenges::default(),
-            games: Games::new(&config, host, restored.is_some()),
+            games: Games::new(&config, host),
             class: Class::default(),
             config,
         };
@@ -79,13 +81,11 @@ impl LichessServer {
         server
     }
 
-    /// Returns what is to be written: the records of games that are over and, with a state, the rows that changed.
-    pub(super) fn changes(&mut self, now: Instant) -> Batch {
+    /// Returns what is to be written: the rows that have changed, and the games that are over.
+    pub(super) fn changes(&mut self, now: Instant) -> (Vec<Change>, Vec<(GameId, GameState)>) {
         let LichessServer { accounts, challenges, games, .. } = self;
-        let has_state = games.has_state();
-        let rows = changes(&mut accounts.map, &mut challenges.map, &mut games.map, now, has_state);
-        let changes = rows.into_iter().chain(games.take_records()).collect();
-        Batch { changes, ended: games.take_untold() }
+        let rows = changes(&mut accounts.map, &mut challenges.map, &mut games.map, now);
+        (rows, games.take_ended())
     }
 
     /// Tells the ends of games that are on the disk now.
@@ -98,7 +98,6 @@ impl LichessServer {
         for id in self.games.tick(now) {
             self.conclude(id, now);
         }
-        self.games.tell_overdue(&self.accounts, now);
     }
 
     fn conclude(&mut self, id: GameId, now: Instant) {

@@ -99,7 +99,7 @@ impl Environment {
             refused = std::mem::take(&mut opened.refusals);
         }
         let (store, file) = match &self.database {
-            Some(database) => Store::of_database(database, config.name.clone(), file),
+            Some(database) => Store::of_database(database, Some(config.name.clone()), file),
             None => Store::channel(file),
         };
         let database = self.database.clone().zip(stored);

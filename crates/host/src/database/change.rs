@@ -95,7 +95,7 @@ pub(super) enum Key {
     Game(Arc<str>),
     Correction(Arc<str>),
     Exported(Arc<str>),
-    ExportFile(Name),
+    ExportFile(Option<Name>),
     Lichess(&'static str, String),
     /// After all else about it.
     Deletion(TournamentId),
@@ -136,10 +136,10 @@ impl Change {
     }
 }
 
-/// File of games to which the games of the tournaments of a name are appended.
+/// File of games to which the games of the tournaments of a name are appended, or those of the Lichess API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportFile {
-    pub(crate) tournament: Name,
+    pub(crate) tournament: Option<Name>,
     pub(crate) file: String,
     /// Its length when games were marked last.
     pub(crate) bytes: u64,
@@ -204,7 +204,6 @@ texts! {
         Account = "account",
         Challenge = "challenge",
         Game = "game",
-        Record = "record",
     }
 }
 
@@ -214,7 +213,7 @@ texts! {
 pub struct LichessRow {
     pub kind: LichessKind,
     pub id: String,
-    /// JSON, of a record PGN; `None` removes the row.
+    /// JSON; `None` removes the row.
     pub value: Option<String>,
 }
 

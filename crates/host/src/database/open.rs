@@ -29,6 +29,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("owners", include_str!("migrations/0007_owners.sql")),
     ("export", include_str!("migrations/0008_export.sql")),
     ("archive", include_str!("migrations/0009_archive.sql")),
+    ("lichess export", include_str!("migrations/0010_lichess_export.sql")),
 ];
 
 pub(super) fn migrator() -> Migrator {

@@ -167,19 +167,20 @@ impl Reader {
         within(self.limit, game(&mut self.connection, id)).await
     }
 
-    /// Returns the first games of the tournaments of that name that are over and in no file of games.
+    /// Returns the first games of the tournaments of that name, or of the Lichess API, that are over and in no file of
+    /// games.
     pub(crate) async fn unexported(
         &mut self,
-        tournament: &str,
+        tournament: Option<&Name>,
         limit: usize,
     ) -> Result<Vec<GameState>, DatabaseError> {
         within(self.limit, unexported(&mut self.connection, tournament, limit)).await
     }
 
-    /// Returns the file of games of the tournaments of that name.
+    /// Returns the file of games of the tournaments of that name, or of the Lichess API.
     pub(crate) async fn export_file(
         &mut self,
-        tournament: &str,
+        tournament: Option<&Name>,
     ) -> Result<Option<ExportFile>, DatabaseError> {
         within(self.limit, export_file(&mut self.connection, tournament)).await
     }
@@ -273,27 +274,36 @@ pub(super) fn found_game(row: &AnyRow) -> Result<FoundGame, DatabaseError> {
 
 async fn unexported(
     connection: &mut AnyConnection,
-    tournament: &str,
+    tournament: Option<&Name>,
     limit: usize,
 ) -> Result<Vec<GameState>, DatabaseError> {
-    let games = query(
-        "SELECT * FROM game WHERE tournament_id IN (SELECT id FROM tournament WHERE name = $1)
-                AND exported IS NULL AND termination <> 'forfeit'
-         ORDER BY ended, id LIMIT $2",
-    );
-    let games = games.bind(tournament).bind(i64::try_from(limit).unwrap_or(i64::MAX));
+    let games = match tournament {
+        Some(name) => query(
+            "SELECT * FROM game WHERE tournament_id IN (SELECT id FROM tournament WHERE name = $1)
+                    AND exported IS NULL AND termination <> 'forfeit'
+             ORDER BY ended, id LIMIT $2",
+        )
+        .bind(name.as_str()),
+        // A game without moves has at most a clock.
+        None => query(
+            "SELECT * FROM game WHERE source = 'lichess' AND exported IS NULL AND ended IS NOT NULL
+                    AND moves <> '' AND moves NOT LIKE '@%'
+             ORDER BY ended, id LIMIT $1",
+        ),
+    };
+    let games = games.bind(i64::try_from(limit).unwrap_or(i64::MAX));
     games.fetch_all(connection).await?.iter().map(game_state).collect()
 }
 
 async fn export_file(
     connection: &mut AnyConnection,
-    tournament: &str,
+    tournament: Option<&Name>,
 ) -> Result<Option<ExportFile>, DatabaseError> {
-    let file = query("SELECT * FROM export WHERE tournament = $1").bind(tournament);
+    let file = query("SELECT * FROM export WHERE tournament = $1").bind(tournament.map_or("", Name::as_str));
     let row = file.fetch_optional(connection).await?;
     let file = |row: AnyRow| {
         let bytes = number(&row, "bytes")?.unwrap_or_default();
-        Ok(ExportFile { tournament: name(&row, "tournament")?, file: row.try_get("file")?, bytes })
+        Ok(ExportFile { tournament: tournament.cloned(), file: row.try_get("file")?, bytes })
     };
     row.map(file).transpose()
 }

@@ -216,7 +216,8 @@ async fn write_game(connection: &mut AnyConnection, run: Run, game: &GameState) 
          ON CONFLICT (id) DO UPDATE SET
              moves = excluded.moves, positions = excluded.positions, ended = excluded.ended, result = excluded.result,
              reason = excluded.reason, termination = excluded.termination, place = excluded.place,
-             note = excluded.note, run = excluded.run",
+             note = excluded.note, run = excluded.run,
+             exported = CASE WHEN excluded.ended IS NULL THEN NULL ELSE game.exported END",
     );
     insert
         .bind(&**id)
@@ -253,7 +254,8 @@ async fn write_export_file(
         "INSERT INTO export (tournament, file, bytes) VALUES ($1, $2, $3)
          ON CONFLICT (tournament) DO UPDATE SET file = excluded.file, bytes = excluded.bytes",
     );
-    insert.bind(tournament.as_str()).bind(file).bind(number(*bytes)).execute(connection).await.map(drop)
+    let name = tournament.as_ref().map_or("", Name::as_str);
+    insert.bind(name).bind(file).bind(number(*bytes)).execute(connection).await.map(drop)
 }
 
 async fn write_lichess(connection: &mut AnyConnection, row: &LichessRow) -> Result<()> {

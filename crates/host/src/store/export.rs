@@ -1,4 +1,4 @@
-//! Export of a tournament's games from the database to its file of games.
+//! Export of the games of a tournament, or of the Lichess API, from the database to a file of games.
 //!
 //! A game that is over and has no mark in the database is appended to the file, and then marked. After a kill in between,
 //! the next run finds it in that file: beyond the length that is stored with the marks.
@@ -31,7 +31,8 @@ const RETRY: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Exporter {
     database: WeakDatabase,
-    tournament: Name,
+    /// `None`: the games of the Lichess API.
+    tournament: Option<Name>,
     pub(super) file: GameFile,
     wake: mpsc::Receiver<()>,
     reader: Option<Reader>,
@@ -55,7 +56,7 @@ enum Next {
 impl Exporter {
     pub(super) fn new(
         database: &Database,
-        tournament: Name,
+        tournament: Option<Name>,
         file: GameFile,
         wake: mpsc::Receiver<()>,
     ) -> Exporter {
@@ -90,7 +91,7 @@ impl Exporter {
             Ok(next) => next,
             Err(error) => {
                 // The writer reports a database that has failed.
-                tracing::debug!("cannot read the games of {} for their file: {error}", self.tournament);
+                tracing::debug!("cannot read the games for {}: {error}", self.file.path().display());
                 self.reader = None;
                 Next::Retry
             }
@@ -105,7 +106,7 @@ impl Exporter {
         if !self.is_known {
             self.is_known = self.take_over(&mut reader).await?;
         }
-        let games = reader.unexported(self.tournament.as_str(), PAGE).await?;
+        let games = reader.unexported(self.tournament.as_ref(), PAGE).await?;
         self.reader = Some(reader);
         if !self.is_known {
             return Ok(Next::Retry);
@@ -125,14 +126,14 @@ impl Exporter {
     /// whether the database has taken it.
     async fn take_over(&mut self, reader: &mut Reader) -> Result<bool, DatabaseError> {
         let ours = self.export_file(0);
-        let last = reader.export_file(self.tournament.as_str()).await?;
+        let last = reader.export_file(self.tournament.as_ref()).await?;
         if last.as_ref() == Some(&ours) {
             return Ok(true);
         }
         let appended = last.map(|ExportFile { file, bytes, .. }| ids(Path::new(&file), bytes));
         let marks = appended.into_iter().flatten().map(|id| Change::Exported(id.into()));
         self.database.commit(marks.chain([Change::ExportFile(ours.clone())]).collect()).await;
-        Ok(reader.export_file(self.tournament.as_str()).await?.as_ref() == Some(&ours))
+        Ok(reader.export_file(self.tournament.as_ref()).await?.as_ref() == Some(&ours))
     }
 
     /// Appends games to the file, up to the first that it does not take, and marks them.
@@ -140,7 +141,8 @@ impl Exporter {
         let (mut changes, mut appended) = (Vec::new(), Ok(()));
         for game in games {
             let id = &game.header.id;
-            appended = self.file.append(&pgn::print_or_explain(Some(self.tournament.to_string()), game));
+            let tournament = self.tournament.as_ref().map(Name::to_string);
+            appended = self.file.append(&pgn::print_or_explain(tournament, game));
             if appended.is_err() {
                 break;
             }

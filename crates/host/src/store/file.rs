@@ -85,14 +85,6 @@ impl GameFile {
         }
     }
 
-    /// Returns whether a file of this kind in this folder holds the game.
-    pub fn is_written(&self, game: &str) -> bool {
-        let files = self.path.parent().and_then(|folder| fs::read_dir(folder).ok());
-        let paths = files.into_iter().flatten().flatten().map(|file| file.path());
-        let mut same_kind = paths.filter(|path| path.extension() == self.path.extension());
-        same_kind.any(|path| fs::read_to_string(path).is_ok_and(|text| text.contains(game)))
-    }
-
     /// Returns the file, or `None` if there was nothing to write and the file is removed again.
     pub fn finish(self) -> Option<PathBuf> {
         if self.games == 0 {
@@ -144,7 +136,6 @@ mod tests {
         let path = first.finish().unwrap();
         assert!(path.ends_with("games/___class-2026-03-01-123005.pgn"), "{path:?}");
         assert_eq!(fs::read_to_string(path).unwrap(), "one\ntwo\nfour\n");
-        assert!(second.is_written("two\n") && !second.is_written("three\n"));
         assert_eq!(second.finish(), None);
         assert_eq!(fs::read_dir(folder.path().join("games")).unwrap().count(), 1);
     }

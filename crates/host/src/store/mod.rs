@@ -1,8 +1,8 @@
 //! Files of finished games: one for each tournament or front and run, one append for each game.
 //!
-//! Disks can be slow or hang, so each file is written by a thread of its own, which nothing waits for. The games of a
-//! tournament come from the database, which keeps what is not in a file yet (`export.rs`). Without a database, and of
-//! fronts with records of their own, they wait in a queue.
+//! Disks can be slow or hang, so each file is written by a thread of its own, which nothing waits for. The games of
+//! tournaments and of the Lichess API come from the database, which keeps what is not in a file yet (`export.rs`). Without
+//! a database, and of fronts with records of their own, they wait in a queue.
 
 use std::{path::PathBuf, thread};
 
@@ -59,8 +59,8 @@ impl Store {
         (Store::Queue(sender), StoreActor::Queue(games, file))
     }
 
-    /// Creates the store of the games of a tournament in the database.
-    pub fn of_database(database: &Database, tournament: Name, file: GameFile) -> (Store, StoreActor) {
+    /// Creates the store of the games of a tournament, or of the Lichess API, in the database.
+    pub fn of_database(database: &Database, tournament: Option<Name>, file: GameFile) -> (Store, StoreActor) {
         let (sender, wake) = mpsc::channel(1);
         (Store::Database(sender), StoreActor::Database(Exporter::new(database, tournament, file, wake)))
     }
@@ -84,7 +84,19 @@ impl StoreActor {
     /// Starts a thread that writes until no sender is left, and begins with `on_start`: it sets its priority.
     pub fn spawn(self, on_start: fn()) -> StoreThread {
         let (StoreActor::Queue(_, file) | StoreActor::Database(Exporter { file, .. })) = &self;
-        StoreThread::spawn(file.path().to_owned(), on_start, self.run())
+        let path = file.path().to_owned();
+        let (done, is_done) = oneshot::channel();
+        let thread = thread::Builder::new().name("games".into()).spawn(move || {
+            on_start();
+            match runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => drop(done.send(runtime.block_on(self.run()))),
+                Err(error) => tracing::error!("cannot start the writer of games: {error}"),
+            }
+        });
+        if let Err(error) = thread {
+            tracing::error!("cannot start the writer of games: {error}");
+        }
+        StoreThread { path, done: is_done }
     }
 
     async fn run(self) -> Option<PathBuf> {
@@ -109,26 +121,6 @@ async fn write_queue(mut games: mpsc::Receiver<Print>, mut file: GameFile) -> Op
 }
 
 impl StoreThread {
-    /// Starts a thread that writes this file, and begins with `on_start`.
-    pub fn spawn(
-        path: PathBuf,
-        on_start: fn(),
-        write: impl Future<Output = Option<PathBuf>> + Send + 'static,
-    ) -> StoreThread {
-        let (done, is_done) = oneshot::channel();
-        let thread = thread::Builder::new().name("games".into()).spawn(move || {
-            on_start();
-            match runtime::Builder::new_current_thread().enable_all().build() {
-                Ok(runtime) => drop(done.send(runtime.block_on(write))),
-                Err(error) => tracing::error!("cannot start the writer of games: {error}"),
-            }
-        });
-        if let Err(error) = thread {
-            tracing::error!("cannot start the writer of games: {error}");
-        }
-        StoreThread { path, done: is_done }
-    }
-
     /// Waits until all is written, but not for ever; returns the file, if there were games.
     pub async fn join(self) -> Option<PathBuf> {
         match timeout(MAX_WAIT, self.done).await {

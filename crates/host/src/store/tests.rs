@@ -72,7 +72,7 @@ impl Bench {
     }
 
     fn store(&self, file: GameFile) -> (Store, StoreActor) {
-        Store::of_database(&self.database, name(), file)
+        Store::of_database(&self.database, Some(name()), file)
     }
 
     /// Writes all games that are not written yet.
@@ -140,7 +140,7 @@ async fn a_kill_neither_loses_a_game_nor_writes_it_twice() {
     let first = bench.export(folder.path()).await.unwrap();
     bench.game("b").await;
     let reader = async { Reader::open(bench.database.location()).await.unwrap() };
-    let unmarked = reader.await.unexported("class", 9).await.unwrap();
+    let unmarked = reader.await.unexported(Some(&name()), 9).await.unwrap();
     let [b] = unmarked.as_slice() else { panic!("{unmarked:?}") };
     let text = pgn::print_stored(Some("class".to_owned()), b).unwrap();
     fs::write(&first, fs::read_to_string(&first).unwrap() + &text).unwrap();
@@ -153,6 +153,36 @@ async fn a_kill_neither_loses_a_game_nor_writes_it_twice() {
     assert_ne!(first, second);
     let all = texts(folder.path());
     assert_eq!(["a", "b", "c"].map(|id| count(&all, id)), [1, 1, 1], "{all}");
+    bench.close().await;
+}
+
+#[test]
+async fn a_lichess_game_without_moves_is_left_out_and_one_that_goes_on_is_written_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::open(folder.path()).await;
+    let game = |id: &str, mv: Option<&str>| {
+        let Change::Game(ended) = bench.ended(id) else { unreachable!() };
+        let header = GameHeader { source: Source::Lichess, tournament: None, ..(*ended.header).clone() };
+        let mut game = GameState { header: header.into(), ..ended };
+        mv.into_iter().for_each(|mv| game.moves.push(mv, (None, None)));
+        game.moves.stop(Some(MAX_WAIT));
+        game
+    };
+    let export = async || {
+        let (store, actor) = Store::of_database(&bench.database, None, file(folder.path()));
+        drop(store);
+        actor.spawn(|| ()).join().await
+    };
+    bench.game("of the tournament").await;
+    bench.database.commit(vec![Change::Game(game("a", None)), Change::Game(game("b", Some("e2e4")))]).await;
+    assert!(export().await.is_some() && export().await.is_none());
+    let all = texts(folder.path());
+    assert_eq!(["a", "b", "of the tournament"].map(|id| count(&all, id)), [0, 1, 0], "{all}");
+    // After a restart that had broken it off.
+    bench.database.commit(vec![Change::Game(GameState { end: None, ..game("b", Some("e2e4")) })]).await;
+    assert_eq!(export().await, None);
+    bench.database.commit(vec![Change::Game(game("b", Some("d2d4")))]).await;
+    assert!(export().await.is_some() && texts(folder.path()).contains("1. d4"));
     bench.close().await;
 }
 

@@ -5,12 +5,12 @@ use std::{mem::take, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use tokio::{sync::oneshot, time::Instant};
-use zeitnot_host::{database::MAX_WAIT, panic_guard};
+use zeitnot_host::panic_guard;
 use zeitnot_referee::{Cause, Ending};
 use zeitnot_rules::{ByColor, Color, GameResult, Reason};
 use zeitnot_wire::lichess::{Chat, GameId, GameMessage, Status, Title, UserId};
 
-use super::{accounts::unix_now, answer::Refusal, terms::Terms};
+use super::{answer::Refusal, terms::Terms};
 
 mod class;
 mod hosted;
@@ -79,12 +79,11 @@ pub(super) struct Game {
     pub(super) id: GameId,
     pub(super) terms: Terms,
     pub(super) players: ByColor<Player>,
-    /// Time since 1970, as is that of the last move.
+    /// Time since 1970.
     pub(super) created: Duration,
-    pub(super) last_move: Duration,
     pub(super) owner: Owner,
-    /// The latest time to tell an end that is on its way to the disk; `None` while the game runs and once it is told.
-    tell_by: Option<Instant>,
+    /// The end is on its way to the disk.
+    is_untold: bool,
     /// Requests that are answered when the end is told.
     waiting: Vec<oneshot::Sender<()>>,
     pub(super) rating_diffs: Option<ByColor<i32>>,
@@ -104,9 +103,8 @@ impl Game {
             terms,
             players,
             created,
-            last_move: created,
             owner,
-            tell_by: None,
+            is_untold: false,
             waiting: Vec::new(),
             rating_diffs: None,
             presence: Presence::new(now),
@@ -145,17 +143,12 @@ impl Game {
 
     /// Returns whether the end has been told: it is on the disk.
     pub(super) fn is_told(&self) -> bool {
-        self.is_over() && self.tell_by.is_none()
+        self.is_over() && !self.is_untold
     }
 
     /// Returns whether the end is on its way to the disk.
     pub(super) fn is_untold(&self) -> bool {
-        self.tell_by.is_some()
-    }
-
-    /// Returns whether the disk has kept back the end for too long.
-    pub(super) fn is_overdue(&self, now: Instant) -> bool {
-        self.tell_by.is_some_and(|latest| now >= latest)
+        self.is_untold
     }
 
     pub(super) fn status(&self) -> Status {
@@ -186,7 +179,7 @@ impl Game {
 
     /// Applies a player's action.
     pub(super) fn act(&mut self, color: Color, action: GameAction, now: Instant) -> Result<(), Refusal> {
-        let (was_over, is_move) = (self.is_over(), matches!(action, GameAction::Move { .. }));
+        let was_over = self.is_over();
         let done = match (&mut self.owner, action) {
             (_, GameAction::Chat(chat)) => {
                 self.say(color, chat);
@@ -195,11 +188,8 @@ impl Game {
             (Owner::Class(class), action) => return class.act(color, action, now),
             (Owner::Hosted(hosted), action) => hosted.act(color, action, &self.presence, now),
         };
-        if is_move && done.is_ok() {
-            self.last_move = unix_now();
-        }
         match self.is_over() {
-            true if !was_over => self.tell_by = Some(now + MAX_WAIT),
+            true if !was_over => self.is_untold = true,
             false if matches!(done, Ok(true)) => self.tell_state(now),
             _ => {}
         }
@@ -222,7 +212,7 @@ impl Game {
         if let Owner::Hosted(hosted) = &mut self.owner
             && hosted.tick(now)
         {
-            self.tell_by = Some(now + MAX_WAIT);
+            self.is_untold = true;
         }
         Color::BOTH.into_iter().for_each(|color| self.update_presence(color, now));
     }
@@ -236,12 +226,12 @@ impl Game {
             Owner::Hosted(hosted) => hosted.game.referee.end(result, cause, now),
             Owner::Class(class) => class.end(Ending { result, cause }, now),
         }
-        self.tell_by = Some(now + MAX_WAIT);
+        self.is_untold = true;
     }
 
     /// Tells the end: the streams get the last state, and close.
     pub(super) fn tell_end(&mut self, now: Instant) {
-        if self.tell_by.take().is_none() {
+        if !take(&mut self.is_untold) {
             return;
         }
         let waiting = take(&mut self.waiting);
@@ -258,10 +248,11 @@ impl Game {
 
     /// Returns a receiver of the moment when the end is told, if it is on its way to the disk.
     pub(super) fn wait_for_end(&mut self) -> Option<oneshot::Receiver<()>> {
-        self.tell_by?;
-        let (request, told) = oneshot::channel();
-        self.waiting.push(request);
-        Some(told)
+        self.is_untold.then(|| {
+            let (request, told) = oneshot::channel();
+            self.waiting.push(request);
+            told
+        })
     }
 
     pub(super) fn tell_state(&self, now: Instant) {

@@ -43,7 +43,7 @@ fn tournament(id: TournamentId) -> Vec<Vec<Change>> {
         note: Note::try_from("agreed").unwrap(),
     };
     let Fact::Corrected { game: corrected_game, result, note } = corrected.clone() else { unreachable!() };
-    let export = ExportFile { tournament: name("class"), file: "class.pgn".to_owned(), bytes: 7 };
+    let export = ExportFile { tournament: Some(name("class")), file: "class.pgn".to_owned(), bytes: 7 };
     let at = OffsetDateTime::UNIX_EPOCH;
     vec![
         vec![seated(id, 0, "alice"), seated(id, 1, "bob")],
@@ -64,8 +64,8 @@ async fn stored(location: &DatabaseLocation) -> String {
     let history = history(location).await;
     let mut reader = Reader::open(location).await.unwrap();
     let games = reader.game_page(history.tournament.id, &mut GameCursor::start(), 9).await.unwrap();
-    let to_export = reader.unexported("class", 9).await.unwrap();
-    let file = reader.export_file("class").await.unwrap();
+    let to_export = reader.unexported(Some(&name("class")), 9).await.unwrap();
+    let file = reader.export_file(Some(&name("class"))).await.unwrap();
     let state = history.tournament.state;
     format!("{state}\n{:?}\n{games:?}\n{to_export:?}\n{file:?}", history.steps())
 }
