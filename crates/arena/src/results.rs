@@ -186,8 +186,8 @@ impl TournamentResults {
     /// [`ResultsError::NoReport`].
     pub fn trf(&self) -> Result<String, ResultsError> {
         let StoredTournament { name, .. } = &self.history.tournament;
-        let trf = self.standings.trf(name.as_str());
-        trf.map(|trf| trf.to_string()).ok_or_else(|| ResultsError::NoReport { name: name.to_string() })
+        let report = self.standings.trf(name.as_str());
+        report.ok_or_else(|| ResultsError::NoReport { name: name.to_string() })
     }
 }
 

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use zeitnot_rules::{ByColor, GameResult};
 
 use crate::{
+    card::SeatNo,
     name::Name,
-    pairing_system::{Bye, NotNow, OpenRound, Pairing, PairingSystem, Past, SeatNo},
+    pairing_system::{Bye, NotNow, OpenRound, Pairing, PairingSystem, Past},
 };
 
 /// Draws after which the better seed goes on: programs that repeat themselves would play forever.

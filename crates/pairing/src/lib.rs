@@ -6,16 +6,20 @@
 #[macro_use]
 extern crate zeitnot_testing;
 
+mod card;
 pub mod format;
 mod knockout;
 mod name;
 mod pairing_system;
+#[cfg(test)]
+mod report_file;
 mod round_robin;
 pub mod standings;
 mod swiss;
 
+pub use card::{Score, SeatNo};
 pub use name::{BadName, Name};
-pub use pairing_system::{Bye, NotNow, OpenRound, Pairing, PairingSystem, Past, SeatNo};
+pub use pairing_system::{Bye, NotNow, OpenRound, Pairing, PairingSystem, Past};
 
 use format::{Format, PairingKind};
 

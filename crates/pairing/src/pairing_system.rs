@@ -3,9 +3,8 @@
 use std::fmt;
 
 use zeitnot_rules::{ByColor, Color, GameResult};
-pub use zeitnot_wire::trf::SeatNo;
 
-use crate::name::Name;
+use crate::{card::SeatNo, name::Name};
 
 /// A game to be played.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

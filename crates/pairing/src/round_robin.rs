@@ -11,8 +11,9 @@ use std::{
 use zeitnot_rules::{ByColor, GameResult};
 
 use crate::{
+    card::SeatNo,
     name::Name,
-    pairing_system::{NotNow, Pairing, PairingSystem, Past, SeatNo},
+    pairing_system::{NotNow, Pairing, PairingSystem, Past},
 };
 
 /// Games played so far, and thereby the games left.

@@ -10,7 +10,6 @@ pub mod imcs;
 pub mod lichess;
 pub mod nthu;
 pub mod pgn;
-pub mod trf;
 pub mod tuc;
 pub mod uci;
 

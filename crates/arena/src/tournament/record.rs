@@ -40,10 +40,8 @@ impl PastGame {
     /// Enters it in the standings.
     fn count(&self, standings: &mut Standings) {
         let names = ByColor(self.names.0.each_ref());
-        match self.result {
-            Some(result) if self.is_played => standings.record(self.round, names, result),
-            Some(result) => standings.forfeit(self.round, names, result),
-            None => {}
+        if let Some(result) = self.result {
+            standings.record(self.round, names, result, self.is_played);
         }
     }
 

@@ -5,9 +5,9 @@
 use std::{borrow::Cow, collections::BTreeMap, iter::repeat_n};
 
 use zeitnot_rules::{ByColor, Color, GameResult};
-use zeitnot_wire::trf::{Bye, Card, Cell, Score, SeatNo};
 
 use crate::{
+    card::{Bye, Card, Cell, Score, SeatNo},
     format::{Format, PairingKind, TieBreak},
     name::Name,
     swiss::Acceleration,
@@ -80,15 +80,17 @@ impl Tally {
         let mut tally = Tally::default();
         for cell in &card.0 {
             match cell {
-                Cell::Game { score, .. } | Cell::Forfeit { score, .. } => match *score {
+                Cell::Game { score, is_played, .. } => match *score {
                     Score::WIN => tally.wins += 1,
                     Score::DRAW => tally.draws += 1,
-                    _ => tally.losses += 1,
+                    _ => {
+                        tally.losses += 1;
+                        tally.forfeits += u32::from(!is_played);
+                    }
                 },
                 Cell::Bye(Bye::Allocated | Bye::Full) => tally.byes += 1,
                 Cell::Bye(Bye::Half | Bye::Zero) => {}
             }
-            tally.forfeits += u32::from(matches!(cell, Cell::Forfeit { score: Score::LOSS, .. }));
         }
         tally
     }
@@ -142,10 +144,10 @@ impl Standings {
         let Some(seat) = self.seats.remove(name) else { return };
         let Some(entrant) = self.players.get_mut(seat.0).and_then(Option::take) else { return };
         for cell in &entrant.card.0 {
-            let (Cell::Game { opponent, .. } | Cell::Forfeit { opponent, .. }) = cell else { continue };
+            let Cell::Game { opponent, .. } = cell else { continue };
             let Some(Some(other)) = self.players.get_mut(opponent.0) else { continue };
             for cell in &mut other.card.0 {
-                if let Cell::Game { opponent, .. } | Cell::Forfeit { opponent, .. } = cell
+                if let Cell::Game { opponent, .. } = cell
                     && *opponent == seat
                 {
                     *opponent = SeatNo(usize::MAX);
@@ -166,44 +168,23 @@ impl Standings {
         self.entrant(name).map_or(0, |entrant| Tally::of(&entrant.card).games())
     }
 
-    /// Records a game between White and Black. A knockout has winners only: a draw there is played again.
-    pub fn record(&mut self, round: u32, names: ByColor<&Name>, result: GameResult) {
-        if !self.counts(result) {
+    /// Records a game between White and Black, played or not. A knockout has winners only: a draw there is played again.
+    pub fn record(&mut self, round: u32, names: ByColor<&Name>, result: GameResult, is_played: bool) {
+        if self.format.pairing == PairingKind::Knockout && result == GameResult::Draw {
             return;
         }
         let Some(seats) = self.seats_of(names) else { return };
         for color in Color::BOTH {
-            let score = score_of(result, color);
-            self.put(seats[color], round, Cell::Game { opponent: seats[!color], color, score });
+            self.put(seats[color], round, Cell::game(seats[!color], color, result, is_played));
         }
-    }
-
-    /// Records a game that was decided without being played.
-    pub fn forfeit(&mut self, round: u32, names: ByColor<&Name>, result: GameResult) {
-        if !self.counts(result) {
-            return;
-        }
-        let Some(seats) = self.seats_of(names) else { return };
-        for color in Color::BOTH {
-            let score = score_of(result, color);
-            self.put(seats[color], round, Cell::Forfeit { opponent: seats[!color], color, score });
-        }
-    }
-
-    fn counts(&self, result: GameResult) -> bool {
-        self.format.pairing != PairingKind::Knockout || result != GameResult::Draw
     }
 
     /// Takes back a game with this result, played or not.
     pub fn retract(&mut self, round: u32, names: ByColor<&Name>, result: GameResult, is_played: bool) {
         let Some(seats) = self.seats_of(names) else { return };
-        for own in Color::BOTH {
-            let (opponent, color, score) = (seats[!own], own, score_of(result, own));
-            let taken = match is_played {
-                true => Cell::Game { opponent, color, score },
-                false => Cell::Forfeit { opponent, color, score },
-            };
-            self.take_back(seats[own], round, |cell| *cell == taken);
+        for color in Color::BOTH {
+            let taken = Cell::game(seats[!color], color, result, is_played);
+            self.take_back(seats[color], round, |cell| *cell == taken);
         }
     }
 
@@ -314,13 +295,5 @@ impl Standings {
             cells[at] = cell;
         }
         is_free
-    }
-}
-
-fn score_of(result: GameResult, color: Color) -> Score {
-    match result {
-        GameResult::Draw => Score::DRAW,
-        GameResult::Won(winner) if winner == color => Score::WIN,
-        GameResult::Won(_) => Score::LOSS,
     }
 }

@@ -5,9 +5,10 @@
 
 use std::{borrow::Cow, cmp::Reverse};
 
-use zeitnot_wire::trf::{Bye, Cell, Score, SeatNo};
-
-use crate::format::{PairingKind, TieBreak};
+use crate::{
+    card::{Bye, Cell, Score, SeatNo},
+    format::{PairingKind, TieBreak},
+};
 
 /// Common multiple of the numbers of games that two players may have, so that averages stay whole numbers.
 const AVERAGE: u64 = 720_720;
@@ -112,7 +113,7 @@ impl<'c> Field<'c> {
 
     /// Games won at the board (7.2).
     fn wins(&self, seat: SeatNo) -> u64 {
-        let is_won = |cell: &&Cell| matches!(cell, Cell::Game { score: Score::WIN, .. });
+        let is_won = |cell: &&Cell| matches!(cell, Cell::Game { score: Score::WIN, is_played: true, .. });
         self.card(seat).iter().filter(is_won).count() as u64
     }
 
@@ -121,11 +122,9 @@ impl<'c> Field<'c> {
     fn opposition(&self, seat: SeatNo, cell: &Cell) -> Score {
         let score = |scores: &[Score], opponent: &SeatNo| scores.get(opponent.0).copied().unwrap_or_default();
         match cell {
-            Cell::Game { opponent, .. } | Cell::Forfeit { opponent, .. } if !self.is_swiss => {
-                score(&self.scores, opponent)
-            }
-            Cell::Game { opponent, .. } => score(&self.adjusted, opponent),
-            Cell::Forfeit { opponent, .. } => self.score(seat).min(score(&self.adjusted, opponent)),
+            Cell::Game { opponent, .. } if !self.is_swiss => score(&self.scores, opponent),
+            Cell::Game { opponent, is_played: true, .. } => score(&self.adjusted, opponent),
+            Cell::Game { opponent, .. } => self.score(seat).min(score(&self.adjusted, opponent)),
             Cell::Bye(_) if !self.is_swiss => Score::LOSS,
             Cell::Bye(_) => self.score(seat).min(Score::from_halves(self.rounds as u32)),
         }
@@ -168,12 +167,10 @@ impl<'c> Field<'c> {
         let of = |seat: &SeatNo| {
             let mut met = vec![(0_u32, 0_u32); self.cards.len()];
             for cell in self.card(*seat) {
-                let opponent = match cell {
-                    Cell::Game { opponent, .. } => opponent,
-                    Cell::Forfeit { opponent, .. } if !self.is_swiss => opponent,
-                    Cell::Forfeit { .. } | Cell::Bye(_) => continue,
-                };
-                if is_tied.get(opponent.0) == Some(&true) {
+                if let Cell::Game { opponent, is_played, .. } = cell
+                    && (*is_played || !self.is_swiss)
+                    && is_tied.get(opponent.0) == Some(&true)
+                {
                     let (halves, games) = &mut met[opponent.0];
                     (*halves, *games) = (*halves + cell.score().halves(), *games + 1);
                 }
@@ -227,7 +224,10 @@ fn parted<T: Clone, K: Ord>(mut all: Vec<T>, key: impl Fn(&T) -> K) -> Vec<Vec<T
 
 /// Whether the player was not there to play (16.1.2).
 fn is_voluntary(cell: &Cell) -> bool {
-    matches!(cell, Cell::Bye(Bye::Half | Bye::Zero) | Cell::Forfeit { score: Score::LOSS, .. })
+    match cell {
+        Cell::Game { score, is_played, .. } => !is_played && *score == Score::LOSS,
+        Cell::Bye(bye) => matches!(bye, Bye::Half | Bye::Zero),
+    }
 }
 
 /// Score for the tie-breaks of the opponents: rounds at the end that a player asked to be left out of are draws (16.3).

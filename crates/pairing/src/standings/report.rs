@@ -1,46 +1,89 @@
-//! Standings as a report file (TRF16), for arbiters' programs.
+//! Standings as a report file (TRF16, FIDE handbook C.04.A, annex 2), for arbiters' programs.
+//!
+//! Besides the agreed lines it has these of JaVaFo: `XXR` rounds, `XXC` first colour, `XXA` virtual points, `XXZ` who plays no
+//! more.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write},
+};
 
 use zeitnot_rules::Color;
-use zeitnot_wire::trf::{Bye, Card, Cell, MAX_PLAYERS, MAX_ROUNDS, Score, SeatNo, Trf, TrfPlayer};
 
-use super::Standings;
-use crate::format::PairingKind;
+use super::{Entrant, Standings};
+use crate::{
+    card::{Bye, Cell, Score, SeatNo},
+    format::{MAX_PLAYERS, PairingKind},
+};
+
+/// Rounds of a report, at most.
+const MAX_ROUNDS: usize = 60;
+/// Columns of a name.
+const NAME: usize = 33;
 
 impl Standings {
     /// Returns the report of a tournament; `None` if it has more players or rounds than a report can have.
     ///
     /// The number of a player is the seat's. Games of a tournament without rounds get the first in which both players
     /// have none.
-    pub fn trf(&self, name: &str) -> Option<Trf> {
-        let ranks: BTreeMap<_, _> = self.rows().into_iter().map(|row| (row.seat, row.rank)).collect();
-        let seated: Vec<_> = self.players.iter().zip((0..).map(SeatNo)).collect();
-        let seated: Vec<_> =
-            seated.into_iter().filter_map(|(player, seat)| Some((seat, player.as_ref()?))).collect();
-        let places: BTreeMap<_, _> = seated.iter().map(|(seat, _)| *seat).zip((0..).map(SeatNo)).collect();
-        let cards = self.cards();
-        let cards: Vec<Vec<Cell>> = seated.iter().map(|(seat, _)| moved(&cards[seat.0], &places)).collect();
+    pub fn trf(&self, name: &str) -> Option<String> {
+        let known = |card: &[Cell]| card.iter().map(|cell| self.known(*cell)).collect();
+        let cards: Vec<Vec<Cell>> = self.cards().iter().map(|card| known(card)).collect();
         let cards = if self.format.pairing.has_rounds() { cards } else { in_rounds(&cards) };
-        if seated.len() > MAX_PLAYERS || cards.iter().any(|card| card.len() > MAX_ROUNDS) {
+        if self.seats.len() > MAX_PLAYERS || cards.iter().any(|card| card.len() > MAX_ROUNDS) {
             return None;
         }
-        let player = |((seat, entrant), card): (&(SeatNo, &super::Entrant), Vec<Cell>)| TrfPlayer {
-            number: (seat.0 + 1) as u16,
-            name: entrant.name.to_string(),
-            rank: ranks.get(seat).map_or(0, |rank| *rank as u16),
-            card: Card(card),
-            virtual_points: self.virtual_points(*seat),
-            is_absent: entrant.is_withdrawn,
-            ..TrfPlayer::default()
-        };
-        let is_swiss = self.format.pairing == PairingKind::Swiss;
-        Some(Trf {
-            name: name.to_owned(),
-            rounds: self.format.rounds.map(|rounds| rounds as usize).filter(|rounds| *rounds <= MAX_ROUNDS),
-            first_color: is_swiss.then_some(Color::White),
-            players: seated.iter().zip(cards).map(player).collect(),
-        })
+        let mut report = String::new();
+        self.write_report(&mut report, name, &cards).ok()?;
+        Some(report)
+    }
+
+    /// Returns a round with a bye in place of a game against somebody who is forgotten.
+    fn known(&self, cell: Cell) -> Cell {
+        match cell {
+            Cell::Game { opponent, score, .. } if !matches!(self.players.get(opponent.0), Some(Some(_))) => {
+                Cell::Bye(match score {
+                    Score::WIN => Bye::Full,
+                    Score::DRAW => Bye::Half,
+                    _ => Bye::Zero,
+                })
+            }
+            cell => cell,
+        }
+    }
+
+    fn write_report(&self, out: &mut String, name: &str, cards: &[Vec<Cell>]) -> fmt::Result {
+        let ranks: BTreeMap<_, _> = self.rows().into_iter().map(|row| (row.seat, row.rank)).collect();
+        let seated = (0..).map(SeatNo).zip(&self.players);
+        let seated: Vec<(_, &Entrant)> =
+            seated.filter_map(|(seat, player)| Some((seat, player.as_ref()?))).collect();
+        writeln!(out, "012 {name}\n062 {}\n072 0", seated.len())?;
+        if let Some(rounds) = self.format.rounds.filter(|rounds| *rounds as usize <= MAX_ROUNDS) {
+            writeln!(out, "XXR {rounds}")?;
+        }
+        if self.format.pairing == PairingKind::Swiss {
+            writeln!(out, "XXC white1")?;
+        }
+        for &(seat, entrant) in &seated {
+            let name: String = entrant.name.as_str().chars().take(NAME).collect();
+            let card = &cards[seat.0];
+            let points = card.iter().map(|cell| cell.score()).sum::<Score>().points();
+            let rank = ranks.get(&seat).copied().unwrap_or_default();
+            write!(out, "001 {:4}      {name:NAME$} {:32}{points:4.1} {rank:4}  ", number(seat), "")?;
+            card.iter().try_for_each(|cell| write_cell(out, *cell))?;
+            writeln!(out)?;
+        }
+        for &(seat, _) in &seated {
+            let points = self.virtual_points(seat);
+            if !points.is_empty() {
+                write!(out, "XXA {:4}", number(seat))?;
+                points.iter().try_for_each(|points| write!(out, " {:4.1}", points.points()))?;
+                writeln!(out)?;
+            }
+        }
+        let withdrawn = seated.iter().filter(|(_, entrant)| entrant.is_withdrawn);
+        let withdrawn: Vec<_> = withdrawn.map(|(seat, _)| number(*seat).to_string()).collect();
+        if withdrawn.is_empty() { Ok(()) } else { writeln!(out, "XXZ {}", withdrawn.join(" ")) }
     }
 
     /// Points that an acceleration adds before each round.
@@ -51,26 +94,32 @@ impl Standings {
     }
 }
 
-/// Returns a card with places instead of seats. A game against somebody who is forgotten is a bye.
-fn moved(card: &[Cell], places: &BTreeMap<SeatNo, SeatNo>) -> Vec<Cell> {
-    let moved = |cell: &Cell| {
-        let mut moved = *cell;
-        if let Cell::Game { opponent, .. } | Cell::Forfeit { opponent, .. } = &mut moved {
-            match places.get(opponent) {
-                Some(place) => *opponent = *place,
-                None => moved = Cell::Bye(bye_of(cell.score())),
-            }
-        }
-        moved
-    };
-    card.iter().map(moved).collect()
+fn number(seat: SeatNo) -> usize {
+    seat.0 + 1
 }
 
-fn bye_of(score: Score) -> Bye {
-    match score {
-        Score::WIN => Bye::Full,
-        Score::DRAW => Bye::Half,
-        _ => Bye::Zero,
+fn write_cell(out: &mut String, cell: Cell) -> fmt::Result {
+    match cell {
+        Cell::Game { opponent, color, score, is_played } => {
+            let color = if color == Color::White { 'w' } else { 'b' };
+            let result = match (score, is_played) {
+                (Score::WIN, true) => '1',
+                (Score::DRAW, true) => '=',
+                (_, true) => '0',
+                (Score::LOSS, false) => '-',
+                (_, false) => '+',
+            };
+            write!(out, "{:4} {color} {result}  ", number(opponent))
+        }
+        Cell::Bye(bye) => {
+            let result = match bye {
+                Bye::Allocated => 'U',
+                Bye::Full => 'F',
+                Bye::Half => 'H',
+                Bye::Zero => 'Z',
+            };
+            write!(out, "0000 - {result}  ")
+        }
     }
 }
 
@@ -92,25 +141,18 @@ fn in_rounds(cards: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
                 .unwrap_or(0)
         };
         match *cell {
-            Cell::Game { opponent, color: Color::White, score } => {
+            Cell::Game { opponent, color: Color::White, score, is_played } => {
                 let round = round(opponent.0, &rounds);
                 put(&mut rounds[place], round, *cell);
-                let theirs = Score::from_halves(Score::WIN.halves() - score.halves());
-                let mirrored = Cell::Game { opponent: SeatNo(place), color: Color::Black, score: theirs };
-                put(&mut rounds[opponent.0], round, mirrored);
-            }
-            Cell::Forfeit { opponent, color: Color::White, score } => {
-                let round = round(opponent.0, &rounds);
-                put(&mut rounds[place], round, *cell);
-                let theirs = Score::from_halves(Score::WIN.halves() - score.halves());
-                let mirrored = Cell::Forfeit { opponent: SeatNo(place), color: Color::Black, score: theirs };
-                put(&mut rounds[opponent.0], round, mirrored);
+                let score = Score::from_halves(Score::WIN.halves() - score.halves());
+                let opponents = Cell::Game { opponent: SeatNo(place), color: Color::Black, score, is_played };
+                put(&mut rounds[opponent.0], round, opponents);
             }
             Cell::Bye(_) if *cell != FREE => {
                 let round = round(place, &rounds);
                 put(&mut rounds[place], round, *cell);
             }
-            Cell::Game { .. } | Cell::Forfeit { .. } | Cell::Bye(_) => {}
+            Cell::Game { .. } | Cell::Bye(_) => {}
         }
     }
     rounds

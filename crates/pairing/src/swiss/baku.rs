@@ -1,20 +1,15 @@
 //! Baku acceleration (FIDE handbook C.04.5.1): virtual points for the upper half in the first rounds.
 
-use zeitnot_wire::trf::{Score, SeatNo};
-
-use crate::format::AccelerationKind;
+use crate::{
+    card::{Score, SeatNo},
+    format::AccelerationKind,
+};
 
 /// Virtual points of a tournament: of each player, before each round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Acceleration(Vec<Vec<Score>>);
 
 impl Acceleration {
-    /// Takes the points of each player before each round as they are.
-    #[cfg(test)]
-    pub(super) fn of(points: Vec<Vec<Score>>) -> Self {
-        Acceleration(points)
-    }
-
     /// Returns the acceleration of a tournament of that many players in its first round.
     pub(crate) fn new(kind: Option<AccelerationKind>, players: usize, rounds: usize) -> Self {
         match kind {

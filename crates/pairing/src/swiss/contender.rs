@@ -1,11 +1,11 @@
 //! A player as the Dutch rules see one before a round (FIDE handbook C.04.3, part A, and C.04.1).
 
-use std::collections::BTreeSet;
+use std::{cmp::Ordering, collections::BTreeSet};
 
 use zeitnot_rules::Color;
-use zeitnot_wire::trf::{Bye, Card, Cell, Score, SeatNo};
 
 use super::baku::Acceleration;
+use crate::card::{Bye, Card, Cell, Score, SeatNo};
 
 /// Player to be paired.
 #[derive(Clone, Debug)]
@@ -82,8 +82,7 @@ impl Contender {
         let float = |back: usize| float(seat, cards, round.checked_sub(back)?, acceleration);
         // C.04.1: nobody who had a bye, or as much as a win without a game, gets the bye.
         let is_whole = |cell: &Cell| match cell {
-            Cell::Game { .. } => false,
-            Cell::Forfeit { score, .. } => *score >= Score::WIN,
+            Cell::Game { score, is_played, .. } => !is_played && *score >= Score::WIN,
             Cell::Bye(bye) => matches!(bye, Bye::Allocated | Bye::Full),
         };
         Contender {
@@ -137,9 +136,11 @@ impl Contender {
 fn float(seat: SeatNo, cards: &[Card], round: usize, acceleration: &Acceleration) -> Option<Float> {
     let score = |seat: SeatNo| cards[seat.0].score_after(round) + acceleration.points(seat, round);
     match *cards[seat.0].0.get(round)? {
-        Cell::Game { opponent, .. } if score(seat) > score(opponent) => Some(Float::Down),
-        Cell::Game { opponent, .. } if score(seat) < score(opponent) => Some(Float::Up),
-        Cell::Game { .. } => None,
+        Cell::Game { opponent, is_played: true, .. } => match score(seat).cmp(&score(opponent)) {
+            Ordering::Greater => Some(Float::Down),
+            Ordering::Less => Some(Float::Up),
+            Ordering::Equal => None,
+        },
         cell => (cell.score() > Score::LOSS).then_some(Float::Down),
     }
 }

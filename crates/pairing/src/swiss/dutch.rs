@@ -6,7 +6,6 @@
 //! paired (C4); a bye is a vertex of its own. The way is that of bbpPairings (Apache-2.0), which FIDE has endorsed.
 
 use zeitnot_rules::Color;
-use zeitnot_wire::trf::{Card, SeatNo};
 
 use super::{
     baku::Acceleration,
@@ -17,6 +16,7 @@ use super::{
     weights::{ByeRule, Round, Scale},
     wide::Wide,
 };
+use crate::card::{Card, SeatNo};
 
 /// Pairs of a round, White first, and who has the bye.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use zeitnot_rules::{ByColor, Color, GameResult};
-use zeitnot_wire::trf::{self, Card, Cell, Score};
 
 use super::{Acceleration, Round, color_between, pair};
 use crate::{
+    card::{self, Card, Cell, SeatNo},
     format::AccelerationKind,
     name::Name,
-    pairing_system::{Bye, NotNow, OpenRound, Pairing, PairingSystem, Past, SeatNo},
+    pairing_system::{Bye, NotNow, OpenRound, Pairing, PairingSystem, Past},
 };
 
 /// Rounds so far, and the games of the present one.
@@ -62,12 +62,11 @@ impl Swiss {
     }
 
     /// Enters the result of an open game; returns whether there was one.
-    fn enter_result(&mut self, seats: ByColor<SeatNo>, cell: impl Fn(SeatNo, SeatNo, Color) -> Cell) -> bool {
+    fn enter_result(&mut self, seats: ByColor<SeatNo>, result: GameResult, is_played: bool) -> bool {
         let Some(at) = self.open.iter().position(|pairing| pairing.seats == seats) else { return false };
         self.open.swap_remove(at);
         for color in Color::BOTH {
-            let (seat, opponent) = (seats[color], seats[!color]);
-            self.cards[seat.0].0.push(cell(seat, opponent, color));
+            self.cards[seats[color].0].0.push(Cell::game(seats[!color], color, result, is_played));
         }
         if self.open.is_empty() {
             self.played += 1;
@@ -79,10 +78,8 @@ impl Swiss {
     fn cells(&mut self, Past { pairing, round, .. }: Past) -> Option<ByColor<&mut Cell>> {
         let at = (round as usize).checked_sub(1)?;
         let [white, black] = pairing.seats.0;
-        let is_against = |cell: &Cell, other: SeatNo| match cell {
-            Cell::Game { opponent, .. } | Cell::Forfeit { opponent, .. } => *opponent == other,
-            Cell::Bye(_) => false,
-        };
+        let is_against =
+            |cell: &Cell, other| matches!(cell, Cell::Game { opponent, .. } if *opponent == other);
         let [one, two] = self.cards.get_disjoint_mut([white.0, black.0]).ok()?;
         let [one, two] = [(one, black), (two, white)]
             .map(|(card, other)| card.0.get_mut(at).filter(|cell| is_against(cell, other)));
@@ -95,7 +92,7 @@ impl Swiss {
             return Ok(Some(pairing.seats[!pairing.color_of(seat)]));
         }
         let has_bye = self.cards.get(seat.0).and_then(|card| card.0.get(self.played))
-            == Some(&Cell::Bye(trf::Bye::Allocated));
+            == Some(&Cell::Bye(card::Bye::Allocated));
         let is_here = !self.open.is_empty() && !self.withdrawn.contains(&seat);
         if has_bye && is_here { Ok(None) } else { Err(NotNow::NotWaiting) }
     }
@@ -103,18 +100,10 @@ impl Swiss {
     /// Moves the bye of the present round.
     fn move_bye(&mut self, from: SeatNo, to: SeatNo) {
         self.cards[from.0].0.pop();
-        self.cards[to.0].0.push(Cell::Bye(trf::Bye::Allocated));
+        self.cards[to.0].0.push(Cell::Bye(card::Bye::Allocated));
         let round = self.number();
         self.byes.push(Bye { seat: from, round, is_revoked: true });
         self.byes.push(Bye { seat: to, round, is_revoked: false });
-    }
-}
-
-fn score_of(result: GameResult, color: Color) -> Score {
-    match result {
-        GameResult::Won(winner) if winner == color => Score::WIN,
-        GameResult::Won(_) => Score::LOSS,
-        GameResult::Draw => Score::DRAW,
     }
 }
 
@@ -133,7 +122,7 @@ impl PairingSystem for Swiss {
             return None;
         }
         let places = self.seated.last().map_or(0, |seat| seat.0 + 1);
-        self.cards.resize_with(places, || Card(vec![Cell::Bye(trf::Bye::Zero); self.played]));
+        self.cards.resize_with(places, || Card(vec![Cell::Bye(card::Bye::Zero); self.played]));
         let players: Vec<_> = self.seated.difference(&self.withdrawn).copied().collect();
         let new = || Acceleration::new(self.accelerated, self.seated.len(), self.rounds);
         let acceleration = self.acceleration.get_or_insert_with(new);
@@ -152,9 +141,9 @@ impl PairingSystem for Swiss {
         for (place, card) in self.cards.iter_mut().enumerate() {
             let seat = SeatNo(place);
             if pairing.bye == Some(seat) {
-                card.0.push(Cell::Bye(trf::Bye::Allocated));
+                card.0.push(Cell::Bye(card::Bye::Allocated));
             } else if !players.contains(&seat) {
-                card.0.push(Cell::Bye(trf::Bye::Zero));
+                card.0.push(Cell::Bye(card::Bye::Zero));
             }
         }
         Some(round)
@@ -170,19 +159,11 @@ impl PairingSystem for Swiss {
     }
 
     fn played(&mut self, pairing: Pairing, result: GameResult) -> bool {
-        self.enter_result(pairing.seats, |_, opponent, color| Cell::Game {
-            opponent,
-            color,
-            score: score_of(result, color),
-        })
+        self.enter_result(pairing.seats, result, true)
     }
 
     fn forfeited(&mut self, pairing: Pairing, result: GameResult) -> bool {
-        self.enter_result(pairing.seats, |_, opponent, color| Cell::Forfeit {
-            opponent,
-            color,
-            score: score_of(result, color),
-        })
+        self.enter_result(pairing.seats, result, false)
     }
 
     fn open_game(&self, seat: SeatNo) -> Option<Pairing> {
@@ -214,8 +195,8 @@ impl PairingSystem for Swiss {
     fn rescore(&mut self, past: Past, result: GameResult) -> Result<(), NotNow> {
         let cells = self.cells(past).ok_or(NotNow::RoundOver)?;
         for (color, cell) in Color::BOTH.into_iter().zip(cells.0) {
-            if let Cell::Game { score, .. } | Cell::Forfeit { score, .. } = cell {
-                *score = score_of(result, color);
+            if let Cell::Game { opponent, is_played, .. } = *cell {
+                *cell = Cell::game(opponent, color, result, is_played);
             }
         }
         Ok(())
@@ -256,14 +237,10 @@ impl PairingSystem for Swiss {
         if self.is_over() || !self.withdrawn.insert(seat) {
             return None;
         }
-        let Some(Pairing { seats, .. }) = self.open_game(seat) else { return Some(Vec::new()) };
-        self.enter_result(seats, |own, opponent, color| Cell::Forfeit {
-            opponent,
-            color,
-            score: if own == seat { Score::LOSS } else { Score::WIN },
-        });
-        let [white, black] = seats.0;
-        Some(vec![(if white == seat { black } else { white }, 1)])
+        let Some(pairing) = self.open_game(seat) else { return Some(Vec::new()) };
+        let winner = !pairing.color_of(seat);
+        self.enter_result(pairing.seats, GameResult::Won(winner), false);
+        Some(vec![(pairing.seats[winner], 1)])
     }
 
     /// From the next round on; those missed are byes without a point.
@@ -293,6 +270,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::card::Score;
 
     fn seated(players: usize, rounds: usize) -> Swiss {
         let mut swiss = Swiss::new(rounds, None);
@@ -413,8 +391,8 @@ mod tests {
             swiss.played(game, GameResult::Draw);
         }
         assert_eq!(swiss.begin_round(), Some(3));
-        assert_eq!(swiss.cards[4].0[..2], [Cell::Bye(trf::Bye::Zero); 2]);
-        assert_eq!(swiss.cards[4].0.get(2), Some(&Cell::Bye(trf::Bye::Allocated)));
+        assert_eq!(swiss.cards[4].0[..2], [Cell::Bye(card::Bye::Zero); 2]);
+        assert_eq!(swiss.cards[4].0.get(2), Some(&Cell::Bye(card::Bye::Allocated)));
         assert!(!swiss.takes_late_entries());
     }
 }

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use zeitnot_rules::Color;
-use zeitnot_wire::trf::{Bye, Card, Cell, Score, SeatNo};
 
 use super::{Acceleration, Round, dutch::RoundPairing, pair};
+use crate::card::{Bye, Card, Cell, Score, SeatNo};
 
 mod report_file;
 
@@ -55,10 +55,7 @@ impl Tournament {
                 [(white, black, Color::White, points), (black, white, Color::Black, 2 - points)]
             {
                 let score = Score::from_halves(halves);
-                self.cards[seat.0].0.push(match is_played {
-                    true => Cell::Game { opponent, color, score },
-                    false => Cell::Forfeit { opponent, color, score },
-                });
+                self.cards[seat.0].0.push(Cell::Game { opponent, color, score, is_played });
             }
         }
         if let Some(bye) = pairing.bye {
@@ -98,7 +95,9 @@ proptest! {
                 met.sort_unstable();
                 met.dedup();
                 prop_assert_eq!(met.len(), games, "twice the same opponent");
-                let whole = |cell: &&Cell| !matches!(cell, Cell::Game { .. }) && cell.score() == Score::WIN;
+                let whole = |cell: &&Cell| {
+                    !matches!(cell, Cell::Game { is_played: true, .. }) && cell.score() == Score::WIN
+                };
                 let byes = card.0.iter().filter(|cell| matches!(cell, Cell::Bye(Bye::Allocated))).count();
                 prop_assert!(byes <= 1);
                 // Whoever had a point without a game has no bye after that.

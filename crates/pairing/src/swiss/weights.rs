@@ -4,12 +4,12 @@
 //! that satisfies the criteria best, in their order. bbpPairings, which FIDE has endorsed, weighs so too.
 
 use zeitnot_rules::Color;
-use zeitnot_wire::trf::Score;
 
 use super::{
     contender::{Contender, Float, Strength},
     wide::Wide,
 };
+use crate::card::Score;
 
 /// Round to be paired.
 #[derive(Copy, Clone, Debug)]

@@ -6,7 +6,7 @@ use std::{
     ops::{Add, AddAssign},
 };
 
-use zeitnot_rules::Color;
+use zeitnot_rules::{Color, GameResult};
 
 /// Seat of a player in one tournament, counted from 0 in the order of joining: the pairing number less one.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,32 +70,20 @@ impl Display for Score {
 
 /// One round of one player.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Cell {
-    /// A game that was played.
+pub(crate) enum Cell {
+    /// A game as its player sees it. One that was not played is neither a meeting nor a colour.
     Game {
-        /// The opponent.
         opponent: SeatNo,
-        /// The player's colour.
         color: Color,
-        /// The player's points.
         score: Score,
+        is_played: bool,
     },
-    /// A game that was paired, but not played: neither a meeting nor a colour.
-    Forfeit {
-        /// The opponent.
-        opponent: SeatNo,
-        /// The colour that the player would have had.
-        color: Color,
-        /// The player's points.
-        score: Score,
-    },
-    /// A round without an opponent.
     Bye(Bye),
 }
 
 /// Round without an opponent.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Bye {
+pub(crate) enum Bye {
     /// The pairing left the player over: a full point.
     Allocated,
     /// A full point by the arbiter.
@@ -107,15 +95,25 @@ pub enum Bye {
 }
 
 impl Cell {
+    /// Returns the round of the player of this colour in a game.
+    pub(crate) fn game(opponent: SeatNo, color: Color, result: GameResult, is_played: bool) -> Cell {
+        let score = match result {
+            GameResult::Draw => Score::DRAW,
+            GameResult::Won(winner) if winner == color => Score::WIN,
+            GameResult::Won(_) => Score::LOSS,
+        };
+        Cell::Game { opponent, color, score, is_played }
+    }
+
     /// Whether the player took part in the pairing of this round.
-    pub fn is_paired(&self) -> bool {
-        matches!(self, Cell::Game { .. } | Cell::Forfeit { .. } | Cell::Bye(Bye::Allocated))
+    pub(crate) fn is_paired(&self) -> bool {
+        matches!(self, Cell::Game { .. } | Cell::Bye(Bye::Allocated))
     }
 
     /// Returns the points of this round.
-    pub fn score(self) -> Score {
+    pub(crate) fn score(self) -> Score {
         match self {
-            Cell::Game { score, .. } | Cell::Forfeit { score, .. } => score,
+            Cell::Game { score, .. } => score,
             Cell::Bye(Bye::Allocated | Bye::Full) => Score::WIN,
             Cell::Bye(Bye::Half) => Score::DRAW,
             Cell::Bye(Bye::Zero) => Score::LOSS,
@@ -125,19 +123,19 @@ impl Cell {
 
 /// Rounds of one player, from the first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Card(pub Vec<Cell>);
+pub(crate) struct Card(pub(crate) Vec<Cell>);
 
 impl Card {
     /// Returns the score after that many rounds.
-    pub fn score_after(&self, rounds: usize) -> Score {
+    pub(crate) fn score_after(&self, rounds: usize) -> Score {
         self.0.iter().take(rounds).map(|cell| cell.score()).sum()
     }
 
     /// Returns the opponents and colours of the games played.
-    pub fn games(&self) -> impl DoubleEndedIterator<Item = (SeatNo, Color)> {
+    pub(crate) fn games(&self) -> impl DoubleEndedIterator<Item = (SeatNo, Color)> {
         self.0.iter().filter_map(|cell| match *cell {
-            Cell::Game { opponent, color, .. } => Some((opponent, color)),
-            Cell::Forfeit { .. } | Cell::Bye(_) => None,
+            Cell::Game { opponent, color, is_played: true, .. } => Some((opponent, color)),
+            Cell::Game { .. } | Cell::Bye(_) => None,
         })
     }
 }
