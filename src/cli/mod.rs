@@ -1,6 +1,6 @@
 //! The command line: one file a subcommand, and what they share.
 //!
-//! A new subcommand is a file with `Args` and `run`, a variant of [`Command`] and a line in [`run`].
+//! A new subcommand is a file with `Args` and `run`, and a line in `commands`.
 
 use std::{
     fs,

@@ -87,7 +87,6 @@ pub(super) fn stop_flag(first: &'static str) -> Result<Arc<StopFlag>, CliError> 
 pub(super) enum Signal {
     /// Ctrl-C.
     Interrupt,
-    /// SIGTERM.
     Terminate,
     /// SIGQUIT, with which a service manager restarts the program: games are left, to be taken up again.
     Quit,
@@ -129,12 +128,10 @@ pub(super) struct Hangups {
     had_terminal: bool,
 }
 
-/// Meaning of a hangup.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Hangup {
     /// Somebody wants the configuration to be read again.
     Reload,
-    /// The terminal is gone.
     TerminalGone,
 }
 

@@ -20,13 +20,10 @@ pub struct Config {
     pub args: Vec<String>,
     /// Working directory; `None` for ours.
     pub folder: Option<PathBuf>,
-    /// Protocol.
     pub protocol: Protocol,
     /// Time to get ready.
     pub start_within: Duration,
-    /// Options to set.
     pub options: BTreeMap<String, Value>,
-    /// Limits of every move.
     pub limits: MoveLimits,
     /// Reaction to its failure in a game.
     pub on_engine_failure: OnEngineFailure,
@@ -139,7 +136,6 @@ impl<'de> Deserialize<'de> for Value {
 pub enum Named {
     /// Our own engine.
     Own(OwnConfig),
-    /// An external engine.
     External(Config),
 }
 

@@ -111,7 +111,6 @@ impl Connection {
         Ok(engine)
     }
 
-    /// Sends a line.
     pub(crate) fn send(&mut self, line: &str) -> Result<(), Fault> {
         tracing::trace!(line, "to the engine");
         self.received = (Instant::now(), 0);

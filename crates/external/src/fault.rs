@@ -5,40 +5,29 @@ use std::io;
 /// Fault of an external engine. Follows its name in messages.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
-    /// The process cannot be started.
     #[error("cannot be started: {0}")]
     Start(io::Error),
-    /// The process has exited.
     #[error("has ended by itself")]
     Ended,
-    /// No answer to this command.
     #[error("does not answer `{0}`")]
     Silent(&'static str),
-    /// No answer to `stop`.
     #[error("does not stop when it is told to")]
     Deaf,
-    /// The process does not read its input.
     #[error("does not read what it is told")]
     Clogged,
-    /// Endless output.
     #[error("prints without end")]
     Flood,
-    /// The answer is no legal move.
     #[error("plays {0:?}, which is no legal move")]
     IllegalMove(String),
-    /// The answer is that there is no move.
     #[error("answers that there is no move")]
     NoMove,
-    /// The answer is that the game is over.
     #[error("resigns, or says that the game is over")]
     Resigns,
     /// It cannot be asked this, or does not do it: moves that are not to be played, a game it does not know.
     #[error("cannot search within such limits")]
     Unsupported,
-    /// The engine has another position than we do.
     #[error("says that a move of ours is illegal ({0:?})")]
     OutOfStep(String),
-    /// The program was closed.
     #[error("was closed")]
     Closed,
 }

@@ -7,6 +7,8 @@
 //! left. After several faults in a row the game is left, or our own engine plays the rest of it, as
 //! [`OnEngineFailure`] says.
 
+#![allow(missing_docs)] // only the program uses it, and most names say what they are
+
 #[cfg(test)]
 #[macro_use]
 extern crate zeitnot_testing;

@@ -43,7 +43,6 @@ pub struct Program {
 /// A tested program, and what the user should know of it.
 #[derive(Debug)]
 pub struct Opened {
-    /// The program.
     pub program: Arc<Program>,
     /// Configured options that it does not have.
     pub unknown_options: Vec<String>,
@@ -109,7 +108,6 @@ impl Program {
         if best.read().mv == Packed::NONE { Err(Fault::Silent("go")) } else { Ok(()) }
     }
 
-    /// Name in the configuration.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -44,9 +44,7 @@ pub(crate) struct Searched {
 pub enum Reply {
     /// The move in the decision slot.
     Move,
-    /// There is no legal move.
     NoMove,
-    /// The engine resigns.
     Resigns,
 }
 

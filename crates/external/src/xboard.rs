@@ -30,9 +30,7 @@ const FEATURES_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) struct Xboard {
     /// Moves are prefixed with `usermove`.
     usermove: bool,
-    /// It understands `setboard`.
     setboard: bool,
-    /// It answers `ping`.
     ping: bool,
     /// It understands `time` and `otim`.
     time: bool,

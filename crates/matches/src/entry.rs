@@ -12,9 +12,7 @@ use zeitnot_referee::Allowance;
 /// Player of a match.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Name in the score.
     pub name: String,
-    /// The engine.
     pub engine: EntryEngine,
     /// Cost of each of its moves.
     pub effort: Effort,
@@ -24,7 +22,6 @@ pub struct Entry {
 
 /// Engine of an entry: ours, within this process, or an external one.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)]
 pub enum EntryEngine {
     /// Our engine, and the time that it keeps in reserve on each move.
     Own {
@@ -48,7 +45,6 @@ impl EntryEngine {
 
 /// Cost of a move.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Effort {
     /// As much as the clock allows.
     Clock(TimeControl),
@@ -70,7 +66,6 @@ impl Effort {
 
 /// Reason why a match cannot go on.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
 pub enum MatchError {
     #[error("{0} cannot be started again: it {1}")]
     Lost(String, String),

@@ -7,7 +7,6 @@ use std::{
 
 /// A file of a match that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
 pub enum FileError {
     /// What it holds, or that it cannot be read: the user must mend it.
     #[error("{}: {why}", path.display())]

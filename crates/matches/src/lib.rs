@@ -9,6 +9,8 @@
 //! The [`tally`], the [`sprt`] and [`spsa`] are arithmetic on the results, and a [`Scoreboard`] is the score of a match.
 //! [`record`] and [`PgnFile`] write the games, [`resume`] reads them; [`tries`] are the results of several matches.
 
+#![allow(missing_docs)] // only the program uses it, and most names say what they are
+
 #[cfg(test)]
 #[macro_use]
 extern crate zeitnot_testing;

@@ -18,7 +18,6 @@ pub struct Pentanomial(pub [u32; 5]);
 /// Estimate with its 95 % confidence interval.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// Estimated value.
     pub value: f64,
     /// Half the width of the interval.
     pub error: f64,
@@ -43,7 +42,6 @@ impl Pentanomial {
         self
     }
 
-    /// Returns the number of pairs.
     pub fn pairs(&self) -> u32 {
         self.0.iter().sum()
     }

@@ -20,9 +20,6 @@ pub struct PgnFile {
 
 impl PgnFile {
     /// Opens the file for appending, and makes it and its folder if they are not there.
-    ///
-    /// # Errors
-    /// [`FileError::Unwritten`].
     pub fn open(path: PathBuf) -> Result<PgnFile, FileError> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let file = folder
@@ -50,9 +47,6 @@ impl PgnFile {
     }
 
     /// Tries the games that are kept once more.
-    ///
-    /// # Errors
-    /// [`FileError::GamesLost`].
     pub fn close(mut self) -> Result<(), FileError> {
         let written = self.games.write(|game| append_whole(&mut self.file, game));
         let (games, path) = (self.games.missing(), self.path);

@@ -36,13 +36,11 @@ const TRANSIT: Duration = Duration::from_millis(100);
 /// Match of two engines or more.
 #[derive(Debug)]
 pub struct Match {
-    /// The players.
     pub entries: Vec<Entry>,
     /// Their games.
     pub schedule: Schedule,
     /// Numbers of the games that are played already.
     pub done: HashSet<usize>,
-    /// The game that is played.
     pub variant: GameKind,
     /// One for each round; after the last one, the first comes again.
     pub openings: Vec<DynGame>,
@@ -59,7 +57,6 @@ pub struct Match {
 /// News of a running match.
 #[derive(Debug)]
 pub enum News {
-    /// A game is over.
     Over(Played),
     /// The match cannot go on.
     Failed(MatchError),
@@ -70,7 +67,6 @@ pub enum News {
 pub struct Played {
     /// Its place on the schedule.
     pub fixture: Fixture,
-    /// The game itself.
     pub record: GameRecord,
     /// Faults of the engines of both entries.
     pub faults: [Option<String>; 2],

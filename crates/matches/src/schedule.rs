@@ -25,7 +25,6 @@ pub struct Schedule {
 pub struct Fixture {
     /// Number from 0 in the order of the schedule.
     pub number: usize,
-    /// Index of the pairing.
     pub pairing: usize,
     /// Both entries, the first of the pairing first.
     pub entries: [usize; 2],
@@ -36,7 +35,6 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// Entry that plays this color.
     pub fn entry(&self, color: Color) -> usize {
         self.entries[self.side(color)]
     }
@@ -77,7 +75,6 @@ impl Schedule {
         &self.pairings
     }
 
-    /// Returns the number of games.
     pub fn games(&self) -> usize {
         self.pairings.len().saturating_mul(self.games)
     }

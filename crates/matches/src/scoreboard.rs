@@ -22,7 +22,6 @@ use crate::{
 /// Score of a match.
 #[derive(Clone, Debug)]
 pub struct Scoreboard {
-    /// The players.
     pub entries: Vec<Entry>,
     /// Test that ends the match.
     pub sprt: Option<Sprt>,
@@ -47,7 +46,6 @@ pub struct Scoreboard {
 
 /// Games that an engine lost by a fault.
 #[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
 pub struct Faults {
     pub time: usize,
     pub illegal: usize,
@@ -115,7 +113,6 @@ impl Scoreboard {
         CrossTable::new(names, &self.schedule, &self.tallies)
     }
 
-    /// Number of games.
     pub fn games(&self) -> usize {
         self.tallies.iter().map(Tally::games).sum()
     }
@@ -125,7 +122,6 @@ impl Scoreboard {
         Duration::from_secs(self.began.elapsed().as_secs())
     }
 
-    /// Counts a game.
     pub fn count(&mut self, game: &Counted) {
         let Counted { fixture, result, reason, plies, faults } = game;
         let halves = fixture.halves(*result);

@@ -42,7 +42,6 @@ pub struct Sprt {
     pub model: Model,
 }
 
-/// State of a test.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct State {
     /// Logarithm of the likelihood ratio.
@@ -51,14 +50,12 @@ pub struct State {
     pub bounds: [f64; 2],
 }
 
-/// Verdict of a test.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// More games are needed.
     Open,
     /// The null hypothesis is accepted.
     Rejected,
-    /// The alternative is accepted.
     Accepted,
 }
 
@@ -89,7 +86,6 @@ impl Sprt {
 }
 
 impl State {
-    /// Returns the verdict.
     pub fn verdict(&self) -> Verdict {
         let [least, most] = self.bounds;
         if self.llr >= most {

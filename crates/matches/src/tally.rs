@@ -15,7 +15,6 @@ impl Tally {
         self.0.insert(game, halves);
     }
 
-    /// Returns the number of games.
     pub fn games(&self) -> usize {
         self.0.len()
     }

@@ -51,9 +51,6 @@ struct Entry {
 
 impl Tries {
     /// Reads the file, if there is one.
-    ///
-    /// # Errors
-    /// [`FileError::Content`].
     pub fn read(path: PathBuf, log: Option<PathBuf>) -> Result<Tries, FileError> {
         let wrong = |why: String| content(&path, why);
         let done = match fs::read_to_string(&path) {
@@ -69,15 +66,11 @@ impl Tries {
         Ok(Tries { path, log, done })
     }
 
-    /// Returns whether this try is done.
     pub fn is_done(&self, name: &str) -> bool {
         self.done.result.iter().any(|entry| entry.name == name)
     }
 
     /// Notes a try as done, and writes its row.
-    ///
-    /// # Errors
-    /// [`FileError::Unwritten`].
     pub fn add(&mut self, name: &str, row: &str) -> Result<(), FileError> {
         self.done.result.push(Entry { name: name.to_owned(), row: row.to_owned(), logged: false });
         self.save()?;
@@ -85,9 +78,6 @@ impl Tries {
     }
 
     /// Writes the rows that the log does not have. A kill between a row and its note leaves no second row.
-    ///
-    /// # Errors
-    /// [`FileError::Unwritten`].
     pub fn write_log(&mut self) -> Result<(), FileError> {
         let Some(path) = &self.log else { return Ok(()) };
         if self.done.result.iter().all(|entry| entry.logged) {

@@ -19,24 +19,18 @@ pub struct Score {
 }
 
 impl Score {
-    /// Nothing.
     pub const LOSS: Score = Score { halves: 0 };
-    /// Half a point.
     pub const DRAW: Score = Score { halves: 1 };
-    /// A point.
     pub const WIN: Score = Score { halves: 2 };
 
-    /// Returns that many half points.
     pub const fn from_halves(halves: u32) -> Score {
         Score { halves }
     }
 
-    /// Returns the number of half points.
     pub const fn halves(self) -> u32 {
         self.halves
     }
 
-    /// Returns the points as a number.
     pub fn points(self) -> f64 {
         f64::from(self.halves) / 2.0
     }
@@ -126,7 +120,6 @@ impl Cell {
 pub(crate) struct Card(pub(crate) Vec<Cell>);
 
 impl Card {
-    /// Returns the score after that many rounds.
     pub(crate) fn score_after(&self, rounds: usize) -> Score {
         self.0.iter().take(rounds).map(|cell| cell.score()).sum()
     }

@@ -9,7 +9,6 @@ use utoipa::ToSchema;
 /// Players in one tournament, at most.
 pub const MAX_PLAYERS: usize = 1024;
 
-/// Pairing system.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairingKind {
@@ -52,7 +51,6 @@ pub enum TieBreak {
     Wins,
 }
 
-/// Format of a tournament.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Format {
     /// Who meets whom.

@@ -16,7 +16,6 @@ const MAX_DRAWS: u64 = 6;
 /// Place of a player who is missing to a power of two.
 const MISSING: SeatNo = SeatNo(usize::MAX);
 
-/// Rounds of a knockout.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Knockout {
     seated: BTreeSet<SeatNo>,

@@ -2,6 +2,8 @@
 //!
 //! It knows players by their seats and names, and results. No clocks, no connections, no I/O.
 
+#![allow(missing_docs)] // only the program uses it, and most names say what they are
+
 #[cfg(test)]
 #[macro_use]
 extern crate zeitnot_testing;

@@ -17,9 +17,7 @@ const MAX_LENGTH: usize = 49;
 #[schema(value_type = String, min_length = 1, max_length = 49, pattern = "^\\S+$")]
 pub struct Name(Arc<str>);
 
-/// Invalid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)]
 pub enum BadName {
     #[error("'{0}' is no name: a name has 1 to {MAX_LENGTH} characters and no spaces among them")]
     Form(String),

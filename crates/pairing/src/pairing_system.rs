@@ -25,7 +25,6 @@ impl Pairing {
 /// A point without a game.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Bye {
-    /// The player.
     pub seat: SeatNo,
     /// From 1.
     pub round: u32,
@@ -45,7 +44,6 @@ pub struct OpenRound {
 /// A game with a result, which the organiser corrects.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Past {
-    /// The two.
     pub pairing: Pairing,
     /// Its round, from 1, where there are rounds.
     pub round: u32,
@@ -54,7 +52,6 @@ pub struct Past {
 }
 
 /// Reason why a system refuses what the organiser wants.
-#[allow(missing_docs)]
 #[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotNow {
     #[error("they have no game left to play against each other")]

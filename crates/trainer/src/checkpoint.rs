@@ -43,9 +43,6 @@ impl Checkpoint {
     }
 
     /// Reads a file; `None` if there is none.
-    ///
-    /// # Errors
-    /// [`TrainError::Checkpoint`], [`TrainError::NotACheckpoint`] and [`TrainError::NewerCheckpoint`].
     pub fn read(path: &Path) -> Result<Option<Checkpoint>, TrainError> {
         let mut bytes = Vec::new();
         match File::open(path).and_then(|file| file.take(MAX_SIZE).read_to_end(&mut bytes)) {
@@ -60,7 +57,6 @@ impl Checkpoint {
         Ok(Some(Checkpoint { path: path.to_owned(), settings, state }))
     }
 
-    /// The parameters.
     pub fn parameters(&self) -> &Parameters {
         &self.state.parameters
     }

@@ -94,15 +94,11 @@ impl Corpus {
         self.fingerprint
     }
 
-    /// The chunks to learn from.
     pub(crate) fn learned(&self) -> &[Chunk] {
         &self.learned
     }
 
     /// Positions that are never learned from; of many, a part from everywhere.
-    ///
-    /// # Errors
-    /// [`TrainError::Games`].
     pub fn held_out(&self, threads: usize) -> Result<Vec<TrainingPosition>, TrainError> {
         let plies: usize = self.held_out.iter().map(|chunk| chunk.plies).sum();
         let step = plies.div_ceil(HELD_OUT_PLIES).max(1);

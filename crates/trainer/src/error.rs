@@ -4,10 +4,8 @@ use std::{io, path::PathBuf};
 
 use crate::games::GameFileError;
 
-/// Error of the trainer.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
-    /// A file of games cannot be read.
     #[error(transparent)]
     Games(#[from] GameFileError),
     /// The files are empty, or have one game and that is held out.
@@ -16,30 +14,14 @@ pub enum TrainError {
     /// All positions are in check, or before a capture.
     #[error("the games hold no quiet positions to learn from; generate more by `zeitnot datagen`")]
     NoPositions,
-    /// A checkpoint cannot be read or written.
     #[error("checkpoint {}: {source}; is its folder there, and is it yours?", path.display())]
-    Checkpoint {
-        /// Path of the file.
-        path: PathBuf,
-        /// Cause.
-        source: io::Error,
-    },
-    /// Something else stands in the file.
+    Checkpoint { path: PathBuf, source: io::Error },
     #[error("{}: not a checkpoint of `zeitnot train`; name another, or remove it", .0.display())]
     NotACheckpoint(PathBuf),
-    /// A newer program has written the file.
     #[error("{}: is of a newer zeitnot; update this one, or name another checkpoint", .0.display())]
     NewerCheckpoint(PathBuf),
-    /// The run began otherwise.
     #[error("{}: begun with {was}, not {now}; name another checkpoint, or remove it", path.display())]
-    Differs {
-        /// Path of the checkpoint.
-        path: PathBuf,
-        /// Setting of the run's beginning.
-        was: String,
-        /// Setting of now.
-        now: String,
-    },
+    Differs { path: PathBuf, was: String, now: String },
 }
 
 impl TrainError {

@@ -66,7 +66,6 @@ impl<'c> Feed<'c> {
         self.place
     }
 
-    /// The next batch.
     pub(crate) fn next(&mut self) -> Result<Batch<'_>, TrainError> {
         let mut blocks = 0;
         while self.place.batch >= self.batches() {

@@ -35,7 +35,6 @@ pub(crate) struct Layers<T> {
 }
 
 impl Shape {
-    /// The number of parameters.
     pub(crate) fn parameters(self) -> usize {
         (self.inputs + 1 + 2 * BUCKETS) * self.hidden + BUCKETS
     }

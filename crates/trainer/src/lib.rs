@@ -5,6 +5,8 @@
 //! trains the nets of the other games. See `docs/data.md` and `docs/net.md`. [`tuning`] fits the weights of the
 //! evaluation by hand.
 
+#![allow(missing_docs)] // only the program uses it, and most names say what they are
+
 #[cfg(test)]
 #[macro_use]
 extern crate zeitnot_testing;

@@ -38,9 +38,6 @@ pub struct Run<'c> {
 
 impl<'c> Run<'c> {
     /// Begins a run.
-    ///
-    /// # Errors
-    /// [`TrainError::Games`].
     pub fn begin(settings: Settings, corpus: &'c Corpus) -> Result<Run<'c>, TrainError> {
         let parameters = Parameters::random(settings.shape, settings.seed);
         let moments = Moments::new(parameters.values.len());
@@ -77,12 +74,10 @@ impl<'c> Run<'c> {
         (self.state.batches, self.settings.batches())
     }
 
-    /// Returns whether all batches are done.
     pub fn is_done(&self) -> bool {
         self.state.batches >= self.settings.batches()
     }
 
-    /// The parameters so far.
     pub fn parameters(&self) -> &Parameters {
         &self.state.parameters
     }

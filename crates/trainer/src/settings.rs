@@ -7,7 +7,6 @@ use crate::{feed::FeedSettings, optimizer::Schedule};
 /// Settings of a run. All but the number of threads must be the same when it is resumed.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Shape of the net.
     pub shape: NetShape,
     /// Positions of a batch.
     pub batch: usize,
@@ -23,12 +22,10 @@ pub struct Settings {
     pub seed: u64,
     /// Moves whose positions are in memory at a time, 40 bytes each.
     pub buffer: usize,
-    /// Number of threads.
     pub threads: usize,
 }
 
 impl Settings {
-    /// The number of batches of the run.
     pub(crate) fn batches(&self) -> u64 {
         self.superbatch.saturating_mul(self.superbatches)
     }

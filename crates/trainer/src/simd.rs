@@ -48,7 +48,6 @@ mod tests {
 
     use super::*;
     use crate::optimizer::Moments;
-
     #[multiversion(targets("x86_64+avx2"))]
     fn learn_avx2(
         shape: Shape,

@@ -28,7 +28,6 @@ pub struct SmallSettings {
     pub scale: Option<f32>,
     /// Seed of the first weights and of the order of positions.
     pub seed: u64,
-    /// Number of threads.
     pub threads: usize,
 }
 

@@ -99,17 +99,14 @@ impl SmallExamples {
         self.rows.push(Row { start, bucket: position.bucket() as u8, result, score });
     }
 
-    /// Number of positions.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Returns whether there are no positions.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The position of this index.
     pub(crate) fn get(&self, index: usize) -> SmallExample<'_> {
         let Row { start, bucket, result, score } = self.rows[index];
         let end = self.rows.get(index + 1).map_or(self.active.len(), |next| next.start as usize);

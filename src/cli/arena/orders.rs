@@ -86,7 +86,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Returns those that are given, by their names in the API.
+    /// Returns those that are given.
     fn fields(&self) -> Result<Map<String, Value>, CliError> {
         let access = match self {
             Settings { password_file: Some(file), .. } => json!({"password": password::read(file)?}),
@@ -265,7 +265,6 @@ impl Order {
         }
     }
 
-    /// Returns the request that the order is.
     fn request(&self) -> Result<Request, CliError> {
         let of = |name: &str, what: &str, body: Value| Request {
             method: Method::POST,

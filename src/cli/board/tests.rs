@@ -47,7 +47,6 @@ fn table(kind: GameKind, fen: Option<&str>, moves: &[&str], you: &str) -> TableS
     serde_json::from_value(state).unwrap()
 }
 
-/// Lines of a terminal of this size.
 fn drawn(app: &App, width: u16, height: u16, theme: Theme, now: Instant) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| ui::draw(frame, app, theme, now)).unwrap();

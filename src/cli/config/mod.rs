@@ -86,9 +86,6 @@ impl Config {
 
     /// Reads the configuration of a command that needs none. Returns `None` if no file is named, the default one does
     /// not exist, and no key is set.
-    ///
-    /// # Errors
-    /// As [`Config::load`].
     pub fn load_if_given(
         config: Option<&PathBuf>,
         overrides: &Overrides,
@@ -104,18 +101,12 @@ impl Config {
     }
 
     /// Reads the text of a file of this name.
-    ///
-    /// # Errors
-    /// As [`Config::load`].
     pub fn parse(file: &str, text: &str) -> Result<Config, ConfigErrors> {
         Config::parse_with(file, text, &Overrides::default())
     }
 
     /// Reads the text of a file of this name, and the keys of the command line. Variables that it takes secrets from
     /// are withheld from child processes.
-    ///
-    /// # Errors
-    /// As [`Config::load`].
     pub fn parse_with(file: &str, text: &str, overrides: &Overrides) -> Result<Config, ConfigErrors> {
         // Before the reader, which borrows from them.
         let (set, named);

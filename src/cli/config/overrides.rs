@@ -61,7 +61,6 @@ pub(super) const PLAYER: &str = "--player";
 /// A key that an option of the command line sets.
 #[derive(Debug)]
 pub(super) struct Override {
-    /// The option.
     pub option: &'static str,
     /// Path of the key, as written.
     key: String,

@@ -92,7 +92,6 @@ fn total_size(inputs: &[PathBuf]) -> Result<u64, CliError> {
 /// Games of a file.
 #[derive(Copy, Clone, Debug, Default)]
 struct Counts {
-    /// All of them.
     games: u64,
     /// Those that stand before it in this file or another one.
     doubles: u64,

@@ -31,7 +31,6 @@ pub(super) use spec::{Roster, external_engine};
 
 /// The score has a line of its own, as it may be long.
 const BAR: &str = "{wide_bar} {pos}/{len} {elapsed}\n{wide_msg}";
-/// Maximum number of engines.
 const MAX_ENGINES: usize = 64;
 /// Capacity of the queue of finished games.
 const NEWS: usize = 256;

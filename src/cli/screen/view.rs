@@ -11,7 +11,6 @@ pub(in crate::cli) struct View<'g> {
     pub game: &'g Game,
     /// Plies before the position that is shown.
     pub ply: usize,
-    /// Side at the bottom.
     pub bottom: Color,
     /// Time since the clocks were read.
     pub age: Duration,
@@ -49,7 +48,6 @@ impl<'g> View<'g> {
         self.game.plies.get(self.ply.checked_sub(1)?)
     }
 
-    /// Whether this is the latest position.
     pub(super) fn is_latest(&self) -> bool {
         self.ply >= self.game.plies.len()
     }

@@ -34,7 +34,6 @@ pub(in crate::cli) struct Logged {
     pub(in crate::cli) kind: LoggedKind,
 }
 
-/// Kind of an event.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum LoggedKind {
     /// A warning or an error.

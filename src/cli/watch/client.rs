@@ -20,7 +20,6 @@ const SILENT: Duration = Duration::from_secs(25);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LAST_PAUSE: Duration = Duration::from_secs(10);
 
-/// News for the screen.
 #[derive(Debug)]
 pub(super) enum News {
     Connected,

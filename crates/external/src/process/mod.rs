@@ -68,7 +68,6 @@ impl Drop for Group {
 pub struct Group;
 
 #[cfg(not(unix))]
-#[allow(missing_docs)]
 impl Group {
     pub fn of(_: Option<u32>) -> Group {
         Group

@@ -27,9 +27,7 @@ pub struct Parameter {
     pub name: String,
     /// Initial value.
     pub start: i32,
-    /// Minimum.
     pub min: i32,
-    /// Maximum.
     pub max: i32,
     /// Perturbation at the end; larger before.
     pub step: u32,

@@ -54,9 +54,6 @@ fn parse(text: &str) -> Result<State, String> {
 }
 
 /// Writes the file.
-///
-/// # Errors
-/// [`FileError::Unwritten`].
 pub fn save(path: &Path, settings: &str, spsa: &Spsa) -> Result<(), FileError> {
     let Progress { pairs, values } = spsa.progress();
     let names = spsa.values().map(|(parameter, _)| parameter.name.clone());

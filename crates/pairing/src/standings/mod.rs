@@ -96,10 +96,8 @@ impl Tally {
     }
 }
 
-/// Row of the standings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The player.
     pub name: Name,
     /// Place, from 1. Players whom nothing parts share one.
     pub rank: u32,
@@ -163,7 +161,6 @@ impl Standings {
         self.acceleration.get_or_insert_with(|| Acceleration::new(acceleration, players, rounds));
     }
 
-    /// Returns the number of games of a player.
     pub fn games(&self, name: &Name) -> u32 {
         self.entrant(name).map_or(0, |entrant| Tally::of(&entrant.card).games())
     }

@@ -28,7 +28,6 @@ pub(super) struct Bracket<'a, const N: usize> {
     pairs: Vec<(usize, usize)>,
 }
 
-/// Bracket that is paired.
 pub(super) struct Paired {
     pub(super) pairs: Vec<(usize, usize)>,
     /// Those who go down to the next bracket.

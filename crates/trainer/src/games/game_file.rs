@@ -33,9 +33,6 @@ impl GameFile {
     }
 
     /// Reads a file of any game.
-    ///
-    /// # Errors
-    /// As [`GameFile::open`].
     pub fn open_for(path: &Path, game: GameKind) -> Result<GameFile, GameFileError> {
         let mut bytes = fs::read(path).map_err(|source| io_error(path, source))?;
         if !begins_with_a_game(&bytes, game) {
@@ -46,21 +43,16 @@ impl GameFile {
         Ok(GameFile { bytes })
     }
 
-    /// The games.
     pub fn games(&self) -> Games<'_> {
         games(&self.bytes)
     }
 
-    /// The bytes of the games.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
 /// Reads at most `most` quiet positions of a file.
-///
-/// # Errors
-/// [`GameFileError`].
 pub fn read_quiet(path: &Path, most: usize) -> Result<Vec<Record>, GameFileError> {
     let file = GameFile::open(path)?;
     let mut records = Vec::new();
@@ -90,17 +82,11 @@ pub struct GameWriter {
 
 impl GameWriter {
     /// Opens or creates a file of chess for appending, cutting off a torn game.
-    ///
-    /// # Errors
-    /// [`GameFileError`].
     pub fn open(path: &Path) -> Result<GameWriter, GameFileError> {
         GameWriter::open_for(path, GameKind::Chess)
     }
 
     /// Opens or creates a file of any game.
-    ///
-    /// # Errors
-    /// [`GameFileError`].
     pub fn open_for(path: &Path, game: GameKind) -> Result<GameWriter, GameFileError> {
         let io = |source| io_error(path, source);
         let file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(io)?;
@@ -122,12 +108,10 @@ impl GameWriter {
         Ok(GameWriter { file, whole })
     }
 
-    /// Number of games.
     pub fn games(&self) -> u64 {
         self.whole.games
     }
 
-    /// Number of positions with a score.
     pub fn positions(&self) -> u64 {
         self.whole.positions
     }
@@ -141,9 +125,6 @@ impl GameWriter {
     }
 
     /// Appends a game of any kind, in one write.
-    ///
-    /// # Errors
-    /// As [`GameWriter::append`].
     pub fn append_stored(&mut self, game: &StoredGame) -> io::Result<()> {
         self.file.write_all(&game.bytes)?;
         self.whole.add(game);

@@ -10,28 +10,14 @@ use super::game_record::BadGame;
 /// Reason why a file of games cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum GameFileError {
-    /// Another process writes to the file.
     #[error("{}: another program writes there; wait for its end, or choose another file", .0.display())]
     InUse(PathBuf),
-    /// Something else stands in the file.
     #[error("{}: not a file of games, or one of a newer zeitnot; choose one of `zeitnot datagen`", .0.display())]
     NotGames(PathBuf),
-    /// Something else stands in the file, behind games.
     #[error("{}: holds {error}; generate it anew", path.display())]
-    BadGame {
-        /// Path of the file.
-        path: PathBuf,
-        /// Cause.
-        error: BadGame,
-    },
-    /// I/O error.
+    BadGame { path: PathBuf, error: BadGame },
     #[error("cannot use {}: {source}; is its folder there, and is it yours?", path.display())]
-    Io {
-        /// Path of the file.
-        path: PathBuf,
-        /// Cause.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 pub(super) fn io_error(path: &Path, source: io::Error) -> GameFileError {

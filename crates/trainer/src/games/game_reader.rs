@@ -33,9 +33,6 @@ pub struct GameReader {
 
 impl GameReader {
     /// Opens a file that no other process writes to.
-    ///
-    /// # Errors
-    /// [`GameFileError::Io`] and [`GameFileError::InUse`].
     pub fn open(path: &Path) -> Result<GameReader, GameFileError> {
         let file = File::open(path).map_err(|source| io_error(path, source))?;
         match file.try_lock_shared() {

@@ -20,7 +20,6 @@ const PROMOTION: u16 = 3;
 /// Pieces to promote to, by their bits.
 const PROMOTIONS: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 
-/// A game to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayedGame {
     /// First position.
@@ -49,13 +48,10 @@ impl PlayedGame {
 /// Bytes that are no games.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadGame {
-    /// The end of the game is missing.
     #[error("a game without an end")]
     Torn,
-    /// The game begins with an impossible position.
     #[error("a game that begins with no legal position")]
     Start,
-    /// A move is illegal.
     #[error("a game with an illegal move")]
     Move,
 }
@@ -116,7 +112,6 @@ impl<'b> GameRecord<'b> {
         self.plies.len()
     }
 
-    /// Returns whether there are no moves.
     pub fn is_empty(&self) -> bool {
         self.plies.is_empty()
     }
@@ -139,7 +134,6 @@ impl<'b> GameRecord<'b> {
 pub struct Ply {
     /// The position before the move.
     pub position: Chess,
-    /// The move.
     pub mv: Move,
     /// Score of the position, in centipawns for White.
     pub score: i16,

@@ -24,7 +24,6 @@ pub(super) fn start_of(bytes: &[u8; Record::SIZE]) -> Option<(GameKind, u8)> {
 pub(crate) struct OtherPly<G: Game> {
     /// The position before the move.
     pub(crate) position: G,
-    /// The move.
     pub(crate) mv: G::Move,
     /// Score of the position, and result of the game.
     pub(crate) label: Label,

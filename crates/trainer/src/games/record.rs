@@ -19,10 +19,8 @@ pub struct Label {
 pub struct Record(pub [u8; Record::SIZE]);
 
 impl Record {
-    /// The size of a record.
     pub const SIZE: usize = 32;
 
-    /// Packs a position.
     pub fn pack(position: &Chess, judgement: Label) -> Record {
         let mut bytes = [0; Self::SIZE];
         bytes[..Chess::BYTES].copy_from_slice(&position.to_bytes());

@@ -28,7 +28,6 @@ pub struct Teacher {
 /// Reason why a game has no new scores.
 #[derive(Debug, thiserror::Error)]
 pub enum TeacherError {
-    /// The game itself.
     #[error("{0}")]
     Game(#[from] BadGame),
     /// The engine, several times in a row.
@@ -45,9 +44,6 @@ impl Teacher {
     /// Returns the game with new scores of its quiet positions, or `None` on a stop; those where the engine would capture
     /// or promote are [`UNSCORED`]. The engine is told of a new game first, so that its scores do not depend on games
     /// before.
-    ///
-    /// # Errors
-    /// [`TeacherError`].
     pub fn relabel(
         &mut self,
         game: &GameRecord<'_>,

@@ -65,7 +65,6 @@ impl StoredGame {
         &self.bytes
     }
 
-    /// Number of positions with a score.
     pub fn positions(&self) -> u64 {
         self.positions
     }

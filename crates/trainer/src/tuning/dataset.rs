@@ -25,7 +25,6 @@ struct Count {
     times: i16,
 }
 
-/// One position.
 #[derive(Clone, Debug)]
 struct Sample {
     /// Ranges in the list of counts: plain terms, danger of White's king, danger of Black's.
@@ -38,7 +37,6 @@ struct Sample {
 /// Tuning objective: the sigmoid from centipawns to points, and the blend of score and result.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Objective {
-    /// Steepness of the sigmoid.
     pub steepness: f64,
     /// Weight of the search score in the target; the rest is the result of the game.
     pub score_weight: f64,
@@ -109,12 +107,10 @@ impl Dataset {
         }));
     }
 
-    /// Number of positions.
     pub fn len(&self) -> usize {
         self.samples.len()
     }
 
-    /// Returns whether there are no positions.
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }

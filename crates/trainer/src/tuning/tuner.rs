@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 
 use super::dataset::{Dataset, Objective, Weights};
 
-/// Tuner settings.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct TunerSettings {
     /// Number of passes over the positions.
@@ -17,7 +16,6 @@ pub struct TunerSettings {
     pub batch: usize,
     /// Share of the positions held out for validation.
     pub holdout: f64,
-    /// Number of threads.
     pub threads: usize,
 }
 
