@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_engine::{Decision, Limits, MoveLimits, StopFlag, Task};
+use zeitnot_engine::{Decision, ExternalEngine, Limits, MoveLimits, StopFlag, Task};
 use zeitnot_rules::{GameHistory, GameKind, Packed, chess::Chess};
 use zeitnot_wire::engines::{Spin, variants};
 
@@ -112,12 +112,6 @@ impl Program {
         &self.name
     }
 
-    /// Name that the engine gives itself, or else the one in the configuration.
-    pub fn title(&self) -> &str {
-        self.introduction.name.as_deref().unwrap_or(&self.name)
-    }
-
-    /// Names of its options.
     pub fn options(&self) -> impl Iterator<Item = &str> {
         self.introduction.settings.iter().map(|setting| setting.name.as_str())
     }
@@ -135,14 +129,6 @@ impl Program {
         Program { name, config, introduction, processes: Processes::default() }
     }
 
-    /// Everything that its results depend on, as text.
-    pub(crate) fn identity(&self) -> String {
-        let Config { command, args, options, .. } = &self.config;
-        let options: Vec<_> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        format!("{} {} {args:?} {options:?}", self.title(), command.display())
-    }
-
-    /// Limits of every move.
     pub(crate) fn limits(&self) -> MoveLimits {
         self.config.limits
     }
@@ -150,12 +136,6 @@ impl Program {
     /// Reaction to its failure in a game.
     pub(crate) fn on_failure(&self) -> OnEngineFailure {
         self.config.on_engine_failure
-    }
-
-    /// Returns whether it can play this game.
-    pub fn plays(&self, game: GameKind, chess960: bool) -> bool {
-        let knows_chess960 = self.config.protocol == Protocol::Uci && self.introduction.chess960;
-        self.variant(game).is_some() && (knows_chess960 || !chess960)
     }
 
     /// Its name for this game.
@@ -195,10 +175,7 @@ impl Program {
             Protocol::Xboard => Box::new(Xboard::new()),
         };
         let mut session = Session { engine: Connection::open(&self.config, &self.processes)?, protocol };
-        let until = Instant::now() + self.config.start_within;
-        let options: Vec<_> =
-            self.config.options.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
-        match session.protocol.greet(&mut session.engine, &options, until) {
+        match self.greet(&mut session) {
             Ok(introduction) => Ok((session, introduction)),
             Err(fault) => {
                 session.engine.give_up();
@@ -207,8 +184,39 @@ impl Program {
         }
     }
 
+    /// Sets the options that the engine has, and waits until it is ready.
+    fn greet(&self, Session { engine, protocol }: &mut Session) -> Result<Introduction, Fault> {
+        let until = Instant::now() + self.config.start_within;
+        let told = protocol.introduce(engine, until)?;
+        for (name, value) in &self.config.options {
+            if let Some(setting) = told.setting(name) {
+                engine.send(&protocol.option(setting, &value.to_string()))?;
+            }
+        }
+        protocol.new_game(engine, until)?;
+        Ok(told)
+    }
+}
+
+impl ExternalEngine for Program {
+    /// Name that the engine gives itself, or else the one in the configuration.
+    fn title(&self) -> &str {
+        self.introduction.name.as_deref().unwrap_or(&self.name)
+    }
+
+    fn identity(&self) -> String {
+        let Config { command, args, options, .. } = &self.config;
+        let options: Vec<_> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        format!("{} {} {args:?} {options:?}", self.title(), command.display())
+    }
+
+    fn plays(&self, game: GameKind, chess960: bool) -> bool {
+        let knows_chess960 = self.config.protocol == Protocol::Uci && self.introduction.chess960;
+        self.variant(game).is_some() && (knows_chess960 || !chess960)
+    }
+
     /// Kills all its processes, and starts no others.
-    pub fn close(&self) {
+    fn close(&self) {
         self.processes.close();
     }
 }

@@ -12,13 +12,11 @@ use crate::{connection::Connection, fault::Fault};
 
 /// One of the protocols, with its state of the conversation with an engine.
 pub(crate) trait EngineProtocol: Send {
-    /// Asks the engine for its features, and sets the options that it has.
-    fn greet(
-        &mut self,
-        engine: &mut Connection,
-        options: &[(String, String)],
-        until: Instant,
-    ) -> Result<Introduction, Fault>;
+    /// Asks the engine for its features.
+    fn introduce(&mut self, engine: &mut Connection, until: Instant) -> Result<Introduction, Fault>;
+
+    /// Returns the command that sets an option.
+    fn option(&self, setting: &Setting, value: &str) -> String;
 
     /// Returns whether the engine can search within these limits.
     fn supports(&self, go: &Go) -> bool;

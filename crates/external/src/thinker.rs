@@ -8,10 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_engine::{
-    Best, EngineFactory, ExternalEngine, MakeOwn, OutOfMemory, Report, Task, Thinker, ThinkerFor,
-};
-use zeitnot_rules::{GameKind, Packed, Tactics};
+use zeitnot_engine::{Best, EngineFactory, MakeOwn, OutOfMemory, Report, Task, Thinker, ThinkerFor};
+use zeitnot_rules::{Packed, Tactics};
 
 use crate::{
     config::OnEngineFailure,
@@ -53,24 +51,6 @@ impl Program {
     pub fn factory(self: Arc<Self>) -> Result<EngineFactory, OutOfMemory> {
         let limits = self.limits();
         EngineFactory::external(self, limits)
-    }
-}
-
-impl ExternalEngine for Program {
-    fn title(&self) -> &str {
-        self.title()
-    }
-
-    fn identity(&self) -> String {
-        self.identity()
-    }
-
-    fn plays(&self, game: GameKind, chess960: bool) -> bool {
-        self.plays(game, chess960)
-    }
-
-    fn close(&self) {
-        self.close();
     }
 }
 

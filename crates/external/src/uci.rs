@@ -3,7 +3,10 @@
 use std::time::Instant;
 
 use zeitnot_wire::{
-    engines::uci::{self, FromEngine, SetOption},
+    engines::{
+        Setting,
+        uci::{self, FromEngine, SetOption},
+    },
     uci::Go,
 };
 
@@ -35,12 +38,7 @@ impl Uci {
 }
 
 impl EngineProtocol for Uci {
-    fn greet(
-        &mut self,
-        engine: &mut Connection,
-        options: &[(String, String)],
-        until: Instant,
-    ) -> Result<Introduction, Fault> {
+    fn introduce(&mut self, engine: &mut Connection, until: Instant) -> Result<Introduction, Fault> {
         engine.send("uci")?;
         let mut told = Introduction::default();
         engine.await_line(until, "uci", |line| {
@@ -54,14 +52,11 @@ impl EngineProtocol for Uci {
         })?;
         told.variants = told.setting(VARIANT).map_or_else(|| vec![CHESS.into()], |set| set.choices.clone());
         told.chess960 = told.setting(CHESS960).is_some();
-        for (name, value) in options {
-            if let Some(setting) = told.setting(name) {
-                let value = (!setting.is_button).then_some(value.as_str());
-                engine.send(&SetOption { name: &setting.name, value }.to_string())?;
-            }
-        }
-        self.new_game(engine, until)?;
         Ok(told)
+    }
+
+    fn option(&self, setting: &Setting, value: &str) -> String {
+        SetOption { name: &setting.name, value: (!setting.is_button).then_some(value) }.to_string()
     }
 
     fn new_game(&mut self, engine: &mut Connection, until: Instant) -> Result<(), Fault> {

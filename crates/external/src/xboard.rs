@@ -83,16 +83,6 @@ impl Xboard {
         Ok(done)
     }
 
-    /// Waits until all commands are executed.
-    fn synchronise(&self, engine: &mut Connection, until: Instant) -> Result<(), Fault> {
-        if !self.ping {
-            return Ok(());
-        }
-        engine.send("ping 1")?;
-        let pong = |line: &str| matches!(FromEngine::parse(line), FromEngine::Pong(_)).then_some(());
-        engine.await_line(until, "ping", pong)
-    }
-
     /// Brings its board up to date.
     fn set_up(&mut self, engine: &mut Connection, position: &Position) -> Result<(), Fault> {
         let known = self.board.take().filter(|(variant, root, moves)| {
@@ -145,12 +135,7 @@ impl Xboard {
 }
 
 impl EngineProtocol for Xboard {
-    fn greet(
-        &mut self,
-        engine: &mut Connection,
-        options: &[(String, String)],
-        until: Instant,
-    ) -> Result<Introduction, Fault> {
+    fn introduce(&mut self, engine: &mut Connection, until: Instant) -> Result<Introduction, Fault> {
         let mut told = Introduction { variants: vec![NORMAL.into()], ..Introduction::default() };
         engine.send("xboard")?;
         engine.send("protover 2")?;
@@ -164,22 +149,26 @@ impl EngineProtocol for Xboard {
                 }
             }
         }
-        for (name, value) in options {
-            let Some(setting) = told.setting(name) else { continue };
-            engine.send(&match setting.name.as_str() {
-                name @ ("memory" | "cores") => format!("{name} {value}"),
-                name if setting.is_button => format!("option {name}"),
-                name => format!("option {name}={value}"),
-            })?;
-        }
-        self.synchronise(engine, until)?;
         Ok(told)
     }
 
-    /// Everything else is sent with the first move.
+    fn option(&self, setting: &Setting, value: &str) -> String {
+        match setting.name.as_str() {
+            name @ ("memory" | "cores") => format!("{name} {value}"),
+            name if setting.is_button => format!("option {name}"),
+            name => format!("option {name}={value}"),
+        }
+    }
+
+    /// Waits until all commands are executed. Everything else is sent with the first move.
     fn new_game(&mut self, engine: &mut Connection, until: Instant) -> Result<(), Fault> {
         self.board = None;
-        self.synchronise(engine, until)
+        if !self.ping {
+            return Ok(());
+        }
+        engine.send("ping 1")?;
+        let pong = |line: &str| matches!(FromEngine::parse(line), FromEngine::Pong(_)).then_some(());
+        engine.await_line(until, "ping", pong)
     }
 
     /// It cannot search without limits, except in analysis, nor exclude moves.

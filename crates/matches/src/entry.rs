@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::task::JoinError;
-use zeitnot_engine::{Config, OutOfMemory, syzygy::TablebaseError};
+use zeitnot_engine::{Config, ExternalEngine, OutOfMemory, syzygy::TablebaseError};
 use zeitnot_external::Program;
 use zeitnot_rules::TimeControl;
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use zeitnot_engine as engine;
-use zeitnot_engine::Kind;
+use zeitnot_engine::{ExternalEngine, Kind};
 use zeitnot_external as external;
 use zeitnot_external::{Named, Program, Protocol, Value};
 use zeitnot_matches::{Effort, Entry, EntryEngine};

@@ -1,5 +1,6 @@
 //! Values of `--tune`: which options of an engine are tuned, and within which range.
 
+use zeitnot_engine::ExternalEngine;
 use zeitnot_external::Program;
 use zeitnot_matches::spsa::Parameter;
 

@@ -10,8 +10,8 @@ use std::{
 };
 
 use zeitnot_engine::{
-    Best, Clocks, Decision, EngineFactory, Limits, MoveLimits, Progress, Report, Score, StopFlag, Task,
-    Thinker,
+    Best, Clocks, Decision, EngineFactory, ExternalEngine, Limits, MoveLimits, Progress, Report, Score,
+    StopFlag, Task, Thinker,
 };
 use zeitnot_rules::{ByColor, Game, GameHistory, GameKind, Packed, chess::Chess};
 use zeitnot_testing::has_engine;
