@@ -11,7 +11,7 @@ use zeitnot_rules::fnv1a_bytes;
 
 use crate::{
     corpus::Corpus, error::TrainError, feed::Place, layers::Shape, optimizer::Moments,
-    parameters::Parameters, settings::Settings, state::State,
+    parameters::Parameters, settings::Settings,
 };
 
 /// First bytes of the file; the last one is the version of the format.
@@ -29,7 +29,20 @@ const HEAD: usize = MAGIC.len() + WORD * (SETTINGS + NUMBERS);
 /// More is no checkpoint: a hidden layer of 1,024 needs ten.
 const MAX_SIZE: u64 = 64 << 20;
 
-/// State of a run.
+/// All that changes during a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct State {
+    pub(crate) parameters: Parameters,
+    pub(crate) moments: Moments,
+    /// Batches so far.
+    pub(crate) batches: u64,
+    /// Place of the next batch.
+    pub(crate) place: Place,
+    /// Sum of squared errors since the last report, and the number of positions.
+    pub(crate) errors: (f64, u64),
+}
+
+/// State of a run, as a file holds it.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     path: PathBuf,

@@ -4,18 +4,8 @@ use crate::{
     corpus::{Chunk, Corpus},
     error::TrainError,
     position::TrainingPosition,
+    settings::Settings,
 };
-
-/// Settings that decide which position comes when.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct FeedSettings {
-    pub(crate) seed: u64,
-    /// Positions of a batch, at most.
-    pub(crate) batch: usize,
-    /// Moves whose positions are in memory at a time.
-    pub(crate) buffer: usize,
-    pub(crate) threads: usize,
-}
 
 /// Place of a batch in the feed.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +30,7 @@ pub(crate) struct Batch<'f> {
 /// block's positions in random order. If all games fit, they are one block, which stays in memory.
 pub(crate) struct Feed<'c> {
     corpus: &'c Corpus,
-    settings: FeedSettings,
+    settings: Settings,
     place: Place,
     blocks: Vec<Vec<&'c Chunk>>,
     block: Vec<TrainingPosition>,
@@ -49,11 +39,9 @@ pub(crate) struct Feed<'c> {
 
 impl<'c> Feed<'c> {
     /// The feed from a place on.
-    pub(crate) fn at(
-        corpus: &'c Corpus,
-        settings: FeedSettings,
-        place: Place,
-    ) -> Result<Feed<'c>, TrainError> {
+    pub(crate) fn at(corpus: &'c Corpus, settings: Settings, place: Place) -> Result<Feed<'c>, TrainError> {
+        let buffer = settings.buffer.min(u32::MAX as usize);
+        let settings = Settings { batch: settings.batch.max(1), buffer, ..settings };
         let mut feed =
             Feed { corpus, settings, place, blocks: Vec::new(), block: Vec::new(), order: Vec::new() };
         feed.plan();

@@ -28,7 +28,6 @@ mod settings;
 mod simd;
 mod small;
 mod small_examples;
-mod state;
 #[cfg(test)]
 mod tests;
 mod threads;

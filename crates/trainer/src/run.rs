@@ -1,7 +1,7 @@
 //! A run of the trainer, batch by batch.
 
 use crate::{
-    checkpoint::Checkpoint,
+    checkpoint::{Checkpoint, State},
     corpus::Corpus,
     error::TrainError,
     feed::{Feed, Place},
@@ -9,7 +9,6 @@ use crate::{
     parameters::{BOUND, Parameters},
     position::{Positions, TrainingPosition},
     settings::Settings,
-    state::State,
     workers::{Workers, outputs_of},
 };
 
@@ -60,7 +59,7 @@ impl<'c> Run<'c> {
 
     fn at(settings: Settings, corpus: &'c Corpus, state: State) -> Result<Run<'c>, TrainError> {
         Ok(Run {
-            feed: Feed::at(corpus, settings.feed(), state.place)?,
+            feed: Feed::at(corpus, settings, state.place)?,
             workers: Workers::new(settings.shape.into(), settings.threads),
             held_out: corpus.held_out(settings.threads)?,
             settings,

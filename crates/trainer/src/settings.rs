@@ -2,7 +2,7 @@
 
 use zeitnot_engine::net::NetShape;
 
-use crate::{feed::FeedSettings, optimizer::Schedule};
+use crate::optimizer::Schedule;
 
 /// Settings of a run. All but the number of threads must be the same when it is resumed.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -32,15 +32,6 @@ impl Settings {
 
     pub(crate) fn schedule(&self) -> Schedule {
         Schedule { highest: self.rate, batches: self.batches() }
-    }
-
-    pub(crate) fn feed(&self) -> FeedSettings {
-        FeedSettings {
-            seed: self.seed,
-            batch: self.batch.max(1),
-            buffer: self.buffer.min(u32::MAX as usize),
-            threads: self.threads,
-        }
     }
 
     /// Settings that two runs must have in common, as options of the command and numbers that tell them apart.

@@ -12,67 +12,46 @@ use crate::{
     optimizer::{self, Slice, Step},
 };
 
-/// See [`gradient::learn`].
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-pub(crate) fn learn(
-    shape: Shape,
-    values: &[f32],
-    examples: &[Example],
-    part: f32,
-    accumulators: &mut [f32],
-    gradient: &mut [f32],
-) -> f64 {
-    gradient::learn(shape, values, examples, part, accumulators, gradient)
-}
+/// Defines [`gradient::learn`], [`gradient::outputs`] and [`optimizer::apply`] for these instruction sets.
+macro_rules! loops {
+    ($learn:ident, $outputs:ident, $apply:ident for $($target:tt),*) => {
+        #[multiversion(targets($($target),*))]
+        pub(crate) fn $learn(
+            shape: Shape,
+            values: &[f32],
+            examples: &[Example],
+            part: f32,
+            accumulators: &mut [f32],
+            gradient: &mut [f32],
+        ) -> f64 {
+            gradient::learn(shape, values, examples, part, accumulators, gradient)
+        }
 
-/// See [`gradient::outputs`].
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-pub(crate) fn outputs(
-    shape: Shape,
-    values: &[f32],
-    examples: &[Example],
-    accumulators: &mut [f32],
-    told: &mut Vec<f32>,
-) {
-    gradient::outputs(shape, values, examples, accumulators, told);
-}
+        #[multiversion(targets($($target),*))]
+        pub(crate) fn $outputs(
+            shape: Shape,
+            values: &[f32],
+            examples: &[Example],
+            accumulators: &mut [f32],
+            told: &mut Vec<f32>,
+        ) {
+            gradient::outputs(shape, values, examples, accumulators, told);
+        }
 
-/// See [`optimizer::apply`].
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-pub(crate) fn apply(step: Step, slice: &mut Slice<'_>) {
-    optimizer::apply(step, slice);
+        #[multiversion(targets($($target),*))]
+        pub(crate) fn $apply(step: Step, slice: &mut Slice<'_>) {
+            optimizer::apply(step, slice);
+        }
+    };
 }
+loops!(learn, outputs, apply for "x86_64+avx512f+avx512vl", "x86_64+avx2");
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
     use crate::optimizer::Moments;
-    #[multiversion(targets("x86_64+avx2"))]
-    fn learn_avx2(
-        shape: Shape,
-        values: &[f32],
-        examples: &[Example],
-        part: f32,
-        accumulators: &mut [f32],
-        gradient: &mut [f32],
-    ) -> f64 {
-        gradient::learn(shape, values, examples, part, accumulators, gradient)
-    }
-    #[multiversion(targets("x86_64+avx2"))]
-    fn outputs_avx2(
-        shape: Shape,
-        values: &[f32],
-        examples: &[Example],
-        accumulators: &mut [f32],
-        told: &mut Vec<f32>,
-    ) {
-        gradient::outputs(shape, values, examples, accumulators, told);
-    }
-    #[multiversion(targets("x86_64+avx2"))]
-    fn apply_avx2(step: Step, slice: &mut Slice<'_>) {
-        optimizer::apply(step, slice);
-    }
+
+    loops!(learn_avx2, outputs_avx2, apply_avx2 for "x86_64+avx2");
 
     type Learn = fn(Shape, &[f32], &[Example], f32, &mut [f32], &mut [f32]) -> f64;
     type Outputs = fn(Shape, &[f32], &[Example], &mut [f32], &mut Vec<f32>);
