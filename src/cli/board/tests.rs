@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use ratatui::{Terminal, backend::TestBackend};
 use serde_json::{Value, json};
 use zeitnot_rules::{DynGame, GameKind};
 
@@ -11,7 +10,7 @@ use super::{
     table::TableState,
     ui,
 };
-use crate::cli::screen::{terminal::Key, theme::Theme};
+use crate::cli::screen::{self, terminal::Key, theme::Theme};
 
 /// State of a table after these moves, as the arena tells it.
 fn table(kind: GameKind, fen: Option<&str>, moves: &[&str], you: &str) -> TableState {
@@ -48,11 +47,7 @@ fn table(kind: GameKind, fen: Option<&str>, moves: &[&str], you: &str) -> TableS
 }
 
 fn drawn(app: &App, width: u16, height: u16, theme: Theme, now: Instant) -> Vec<String> {
-    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal.draw(|frame| ui::draw(frame, app, theme, now)).unwrap();
-    let buffer = terminal.backend().buffer().clone();
-    let row = |y| (0..width).map(|x| buffer[(x, y)].symbol().to_owned()).collect::<String>();
-    (0..height).map(|y| row(y).trim_end().to_owned()).collect()
+    screen::drawn(width, height, |frame| ui::draw(frame, app, theme, now))
 }
 
 fn keys(app: &mut App, text: &str) -> Option<Wish> {

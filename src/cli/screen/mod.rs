@@ -26,6 +26,16 @@ const MAX_PANEL: u16 = 48;
 /// Columns between the board and the panel.
 const GAP: u16 = 2;
 
+/// Lines of a terminal of this size.
+#[cfg(test)]
+pub(super) fn drawn(width: u16, height: u16, draw: impl FnOnce(&mut Frame<'_>)) -> Vec<String> {
+    let mut terminal = ratatui::Terminal::new(ratatui::backend::TestBackend::new(width, height)).unwrap();
+    terminal.draw(draw).unwrap();
+    let buffer = terminal.backend().buffer();
+    let row = |y| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+    (0..height).map(|y| row(y).trim_end().to_owned()).collect()
+}
+
 /// Draws a game: the board, and beside it the players, their clocks, the evaluation and the moves.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, view: &View<'_>, marks: &Marks, theme: Theme) {
     let Some(widget) = BoardWidget::new(view, marks, theme) else {

@@ -106,7 +106,6 @@ fn shortened(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ratatui::{Terminal, backend::TestBackend};
     use serde_json::{Value, json};
 
     use super::*;
@@ -126,11 +125,7 @@ mod tests {
     }
 
     fn shown(app: &App, now: Instant) -> Vec<String> {
-        let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
-        terminal.draw(|frame| draw(frame, app, Theme::Letters, now)).unwrap();
-        let buffer = terminal.backend().buffer().clone();
-        let row = |y| (0..80).map(|x| buffer[(x, y)].symbol().to_owned()).collect::<String>();
-        (0..24).map(|y| row(y).trim_end().to_owned()).collect()
+        screen::drawn(80, 24, |frame| draw(frame, app, Theme::Letters, now))
     }
 
     const START: &str = "r1bqkbnr/pppppppp/2n5/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 1 12";

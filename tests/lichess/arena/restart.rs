@@ -4,7 +4,6 @@ use std::{
     fs,
     net::{SocketAddr, TcpListener},
     path::Path,
-    process::Stdio,
     time::{Duration, Instant},
 };
 
@@ -12,7 +11,6 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tokio::{
     net::TcpStream,
-    process::{Child, Command},
     time::{self, sleep},
 };
 use zeitnot_bot as bot;
@@ -24,9 +22,9 @@ use zeitnot_testing::until;
 use crate::support::{
     arena::{TestArena, records},
     client::Client,
-    command::zeitnot,
     lichess_arena::{self, Bot, has},
     lichess_client::{self, PATIENT},
+    program::Program,
 };
 
 const GAMES: usize = 8;
@@ -48,7 +46,7 @@ fn table(address: SocketAddr, folder: &Path) -> String {
 /// One life of the server.
 enum Server {
     Inside(TestArena),
-    Outside(Child),
+    Outside(Program),
 }
 
 impl Server {
@@ -59,15 +57,7 @@ impl Server {
 
     async fn outside(address: SocketAddr, folder: &Path) -> Server {
         let text = format!("[arena]\n{}", table(address, folder).replace("[lichess", "[arena.lichess"));
-        fs::write(folder.join("config.toml"), text).unwrap();
-        let program = Command::from(zeitnot(&["arena", "--config"]))
-            .arg(folder.join("config.toml"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
+        let program = Program::arena(folder, &text);
         until("the arena listens", async || TcpStream::connect(address).await.is_ok()).await;
         Server::Outside(program)
     }
@@ -75,12 +65,8 @@ impl Server {
     /// `SIGKILL` for a program, an orderly stop for an arena in this one.
     async fn end(self) {
         match self {
-            Server::Inside(arena) => {
-                arena.stop().await;
-            }
-            Server::Outside(mut program) => {
-                program.kill().await.unwrap();
-            }
+            Server::Inside(arena) => drop(arena.stop().await),
+            Server::Outside(program) => program.kill().await,
         }
     }
 }
