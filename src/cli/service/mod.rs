@@ -18,7 +18,7 @@ mod systemd;
 pub(super) use connections::Connections;
 use heartbeat::Heartbeat;
 use metrics::Exporter;
-use systemd::Notifier;
+pub(super) use systemd::Notifier;
 
 /// Time without an answer of the network thread after which it counts as hung.
 const MAX_SILENCE: Duration = Duration::from_secs(2);
@@ -57,13 +57,8 @@ impl Health {
     }
 }
 
-/// Everything that watches over the program, until this is dropped.
-pub(super) struct Watchers {
-    _systemd: Option<Notifier>,
-}
-
-/// Starts what watches over the program, on the network thread. `status` describes what it does, in a line; `update`
-/// measures what changes unseen, whenever the metrics are asked for.
+/// Starts what watches over the program, on the network thread; systemd is told until the notifier is dropped. `status`
+/// describes what the program does, in a line; `update` measures what changes unseen, whenever the metrics are asked for.
 pub(super) fn watch(
     exporter: Option<Exporter>,
     readiness: Readiness,
@@ -71,7 +66,7 @@ pub(super) fn watch(
     update: impl Fn() + Send + Sync + 'static,
     shutdown: &Shutdown,
     tasks: &TaskTracker,
-) -> Result<Watchers, CliError> {
+) -> Result<Option<Notifier>, CliError> {
     systemd::VARIABLES.into_iter().for_each(process::withhold);
     let heartbeat = Heartbeat::default();
     let health = Health { heartbeat: heartbeat.clone(), readiness };
@@ -80,6 +75,5 @@ pub(super) fn watch(
     if let Some(exporter) = exporter {
         exporter.serve(health.clone(), update, tasks, shutdown.now.clone());
     }
-    let systemd = Notifier::start(health, move || status.to_string(), shutdown.soon.clone())?;
-    Ok(Watchers { _systemd: systemd })
+    Notifier::start(health, move || status.to_string(), shutdown.soon.clone())
 }

@@ -9,7 +9,7 @@ use super::Health;
 use crate::cli::CliError;
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::Notifier;
+pub(in crate::cli) use linux::Notifier;
 
 /// Variables of the service manager, which are not for child processes.
 pub(super) const VARIABLES: [&str; 4] =
@@ -35,7 +35,7 @@ mod linux {
     const STATUS_INTERVAL: Duration = Duration::from_secs(1);
 
     /// Thread that notifies systemd until this is dropped.
-    pub(in crate::cli::service) struct Notifier {
+    pub(in crate::cli) struct Notifier {
         _running: SyncSender<()>,
     }
 
@@ -102,7 +102,7 @@ mod linux {
 
 /// Other systems have no systemd.
 #[cfg(not(target_os = "linux"))]
-pub(super) struct Notifier;
+pub(in crate::cli) struct Notifier;
 
 #[cfg(not(target_os = "linux"))]
 impl Notifier {
