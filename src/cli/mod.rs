@@ -105,33 +105,47 @@ Without a command, zeitnot speaks UCI if its input is a pipe, and runs `demo` ot
 In `play` the first Ctrl-C finishes the running games, the second one leaves them.
 RUST_LOG=debug logs more. `zeitnot help COMMAND` explains a command.";
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    Demo(demo::Args),
-    Board(board::Args),
-    Watch(watch::Args),
-    Play(play::Args),
-    Arena(arena::Args),
-    Uci(uci::Args),
-    Ubgi(ubgi::Args),
-    Check(check::Args),
-    Bench(bench::Args),
-    Perft(perft::Args),
-    Runner(runner::Args),
-    Referee(referee::Args),
-    Match(matches::Args),
-    Openings(openings::Args),
-    Study(study::Args),
-    Datagen(datagen::Args),
-    Relabel(relabel::Args),
-    Tune(tune::Args),
-    Spsa(spsa::Args),
-    Train(train::Args),
-    TrainSmall(train_small::Args),
-    Lichess(lichess::Args),
-    ImportLichessBot(import::Args),
-    Completions(completions::Args),
-    Man(man_pages::Args),
+/// Defines the subcommands, in the order of the help: each is a module with `Args` and `run`.
+macro_rules! commands {
+    ($($name:ident: $module:ident,)+) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($name($module::Args),)+
+        }
+
+        fn run(cli: Cli) -> Result<(), CliError> {
+            match cli.command.unwrap_or_else(default_command) {
+                $(Command::$name(args) => $module::run(&args),)+
+            }
+        }
+    };
+}
+commands! {
+    Demo: demo,
+    Board: board,
+    Watch: watch,
+    Play: play,
+    Arena: arena,
+    Uci: uci,
+    Ubgi: ubgi,
+    Check: check,
+    Bench: bench,
+    Perft: perft,
+    Runner: runner,
+    Referee: referee,
+    Match: matches,
+    Openings: openings,
+    Study: study,
+    Datagen: datagen,
+    Relabel: relabel,
+    Tune: tune,
+    Spsa: spsa,
+    Train: train,
+    TrainSmall: train_small,
+    Lichess: lichess,
+    ImportLichessBot: import,
+    Completions: completions,
+    Man: man_pages,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -229,36 +243,6 @@ pub fn main() -> ExitCode {
         let _ = writeln!(io::stderr(), "error: {line}");
     }
     ExitCode::from(error.exit_code())
-}
-
-fn run(cli: Cli) -> Result<(), CliError> {
-    match cli.command.unwrap_or_else(default_command) {
-        Command::Demo(args) => demo::run(&args),
-        Command::Board(args) => board::run(&args),
-        Command::Watch(args) => watch::run(&args),
-        Command::Arena(args) => arena::run(&args),
-        Command::Uci(_) => uci::run(),
-        Command::Ubgi(args) => ubgi::run(&args),
-        Command::Bench(args) => bench::run(&args),
-        Command::Play(args) => play::run(&args),
-        Command::Check(args) => check::run(&args),
-        Command::Perft(args) => perft::run(&args),
-        Command::Runner(args) => runner::run(&args),
-        Command::Referee(args) => referee::run(&args),
-        Command::Match(args) => matches::run(&args),
-        Command::Openings(args) => openings::run(&args),
-        Command::Study(args) => study::run(&args),
-        Command::Datagen(args) => datagen::run(&args),
-        Command::Relabel(args) => relabel::run(&args),
-        Command::Tune(args) => tune::run(&args),
-        Command::Spsa(args) => spsa::run(&args),
-        Command::Train(args) => train::run(&args),
-        Command::TrainSmall(args) => train_small::run(&args),
-        Command::Lichess(args) => lichess::run(&args),
-        Command::ImportLichessBot(args) => import::run(&args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Man(args) => man_pages::run(&args),
-    }
 }
 
 /// Many GUIs, and OpenBench, start an engine without arguments and speak to it through a pipe.

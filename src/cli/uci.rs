@@ -14,6 +14,6 @@ Example:
   printf 'position startpos moves e2e4\\ngo depth 12\\n' | zeitnot uci")]
 pub(super) struct Args {}
 
-pub(super) fn run() -> Result<(), CliError> {
+pub(super) fn run(_: &Args) -> Result<(), CliError> {
     Ok(zeitnot_engine::uci::run(BufReader::new(io::stdin()), io::stdout())?)
 }

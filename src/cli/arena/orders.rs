@@ -3,6 +3,7 @@
 use std::{io, path::PathBuf};
 
 use reqwest::Method;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use zeitnot_net::http::BaseUrl;
 use zeitnot_wire::printable;
@@ -29,11 +30,12 @@ fn page(url: &str) -> Result<BaseUrl, String> {
     BaseUrl::try_from(url.to_owned()).map_err(|error| error.to_string())
 }
 
-/// Settings of a tournament.
-#[derive(Clone, Debug, clap::Args)]
+/// Settings of a tournament, by their names in the API.
+#[derive(Clone, Debug, clap::Args, Serialize)]
 pub(super) struct Settings {
     /// Seconds for each player, and seconds added after each move, as in 3+0.05
     #[arg(long, value_name = "TIME")]
+    #[serde(rename = "time_control")]
     time: Option<String>,
     /// Pairing system: round-robin, swiss, gauntlet or knockout
     #[arg(long, value_name = "SYSTEM")]
@@ -76,12 +78,15 @@ pub(super) struct Settings {
     max_illegal_moves: Option<u32>,
     /// Anybody may join
     #[arg(long, group = "access")]
+    #[serde(skip)]
     open: bool,
     /// File with the word that players must know to join, which only you can read; -: standard input
     #[arg(long, group = "access", value_name = "FILE")]
+    #[serde(skip)]
     password_file: Option<PathBuf>,
     /// These players may join, each with a key, which `zeitnot arena player-keys` shows
     #[arg(long, group = "access", value_name = "NAME", value_delimiter = ',')]
+    #[serde(skip)]
     keys: Option<Vec<String>>,
 }
 
@@ -94,24 +99,8 @@ impl Settings {
             Settings { open: true, .. } => json!("open"),
             _ => Value::Null,
         };
-        let fields = json!({
-            "time_control": self.time,
-            "pairing": self.pairing,
-            "rounds": self.rounds,
-            "acceleration": self.acceleration,
-            "tie_breaks": self.tie_breaks,
-            "gauntlet": self.gauntlet,
-            "games_per_pair": self.games_per_pair,
-            "players": self.players,
-            "start": self.start,
-            "late_entries": self.late_entries,
-            "pause": self.pause,
-            "pairing_interval": self.pairing_interval,
-            "absent_after": self.absent_after,
-            "max_illegal_moves": self.max_illegal_moves,
-            "access": access,
-        });
-        let Value::Object(mut fields) = fields else { return Ok(Map::new()) };
+        let Value::Object(mut fields) = json!(self) else { return Ok(Map::new()) };
+        fields.insert("access".to_owned(), access);
         fields.retain(|_, value| !value.is_null());
         Ok(fields)
     }

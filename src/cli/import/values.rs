@@ -78,24 +78,30 @@ fn valid(value: &Value, is_valid: impl Fn(&str) -> bool) -> Option<Toml> {
     value.as_str().filter(|text| !text.is_empty() && is_valid(text)).map(Toml::from)
 }
 
+/// Defines functions that take over one of these words.
+macro_rules! words {
+    ($($name:ident: $($word:literal)|+,)+) => {$(
+        pub(super) fn $name(value: &Value) -> Option<Toml> {
+            valid(value, |word| matches!(word, $($word)|+))
+        }
+    )+};
+}
+words! {
+    order: "best" | "first",
+    preference: "none" | "human" | "bot",
+    rating_preference: "none" | "high" | "low",
+    database: "masters" | "lichess" | "player",
+    popularity: "winrate" | "games_played",
+    grouping: "game" | "opponent" | "all",
+    mode: "casual" | "rated",
+}
+
 pub(super) fn text(value: &Value) -> Option<Toml> {
     valid(value, |_| true)
 }
 
 pub(super) fn address(value: &Value) -> Option<Toml> {
     BaseUrl::try_from(value.as_str()?.to_owned()).ok().map(|url| url.to_string().into())
-}
-
-pub(super) fn order(value: &Value) -> Option<Toml> {
-    valid(value, |word| ["best", "first"].contains(&word))
-}
-
-pub(super) fn preference(value: &Value) -> Option<Toml> {
-    valid(value, |word| ["none", "human", "bot"].contains(&word))
-}
-
-pub(super) fn rating_preference(value: &Value) -> Option<Toml> {
-    valid(value, |word| ["none", "high", "low"].contains(&word))
 }
 
 pub(super) fn selection(value: &Value) -> Option<Toml> {
@@ -107,27 +113,11 @@ pub(super) fn selection(value: &Value) -> Option<Toml> {
     }
 }
 
-pub(super) fn database(value: &Value) -> Option<Toml> {
-    valid(value, |word| ["masters", "lichess", "player"].contains(&word))
-}
-
-pub(super) fn popularity(value: &Value) -> Option<Toml> {
-    valid(value, |word| ["winrate", "games_played"].contains(&word))
-}
-
-pub(super) fn grouping(value: &Value) -> Option<Toml> {
-    valid(value, |word| ["game", "opponent", "all"].contains(&word))
-}
-
 pub(super) fn modes(value: &Value) -> Option<Toml> {
     match value.as_str()? {
         "random" => Some(vec!["casual", "rated"].into()),
         one => mode(value).map(|_| vec![one].into()),
     }
-}
-
-pub(super) fn mode(value: &Value) -> Option<Toml> {
-    valid(value, |word| ["casual", "rated"].contains(&word))
 }
 
 pub(super) fn speed(value: &Value) -> Option<Toml> {
