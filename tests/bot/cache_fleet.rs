@@ -4,14 +4,14 @@ use std::{collections::HashSet, path::Path, time::Duration};
 
 use tokio::time::Instant;
 use zeitnot_rules::{Game, chess::Chess};
-use zeitnot_testing::{has_program, until};
+use zeitnot_testing::until;
 
 use super::{cache_second_game::script, cache_shared::start_with_tls};
 use crate::support::{
     arena::{By, Player, TestArena, word},
     command::{out, zeitnot},
     program::Program,
-    redis::{Redis, free_port, has_redis},
+    redis::{Redis, free_port},
 };
 
 /// A program that plays in this arena, with this server and without a file. What was found counts although more could
@@ -44,10 +44,7 @@ async fn two_games(redis: &Redis) -> (Vec<String>, Vec<String>) {
 
 #[test(workers = 2)]
 async fn the_second_bot_plays_what_the_first_has_found() {
-    if !has_redis() {
-        return;
-    }
-    let redis = Redis::start(&[]);
+    let Some(redis) = Redis::start(&[]) else { return };
     let (asked_first, first) = two_games(&redis).await;
     let (asked_then, second) = two_games(&redis).await;
     // The games may part where a draw is searched again, or the machine is too busy for a first iteration.
@@ -117,16 +114,13 @@ fn first_move(fen: &str) -> String {
 
 #[test(workers = 2)]
 async fn no_fault_of_the_server_loses_a_game_or_says_more_than_a_line() {
-    if !has_redis() {
-        return;
-    }
     for (fault, word) in [
         (Fault::Killed, "playing without it"),
         (Fault::Paused, "no answer within 250ms"),
         (Fault::Full, "OOM"),
         (Fault::WrongPassword, "shared_password_file"),
     ] {
-        let mut redis = Redis::start(&[]);
+        let Some(mut redis) = Redis::start(&[]) else { return };
         if fault == Fault::WrongPassword {
             redis.client().ask("CONFIG SET requirepass other");
         }
@@ -149,11 +143,8 @@ async fn no_fault_of_the_server_loses_a_game_or_says_more_than_a_line() {
 
 #[test]
 async fn a_certificate_of_an_unknown_authority_is_refused() {
-    if !has_redis() || !has_program("openssl", "openssl") {
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
-    let (_redis, url) = start_with_tls(folder.path());
+    let Some((_redis, url)) = start_with_tls(folder.path()) else { return };
     let program = program(folder.path(), &format!("tcp://127.0.0.1:{}", free_port()), &url);
     until("a warning", async || program.warnings().iter().any(|line| line.contains("UnknownIssuer"))).await;
     program.stop().await;

@@ -14,7 +14,7 @@ use zeitnot_rules::{GameHistory, Packed};
 use zeitnot_testing::{has_program, until};
 
 use super::cache_disk::{keep, position};
-use crate::support::redis::{Redis, free_port, has_redis};
+use crate::support::redis::{Redis, free_port};
 
 const ENGINE: u64 = 7;
 /// Time for a move, of which a lookup takes at most a part, and at most a quarter of a second.
@@ -31,13 +31,18 @@ fn config(url: &str) -> Config {
 async fn connected(config: &Config) -> Cache {
     let cache = Cache::open(config, ENGINE);
     // A position that nobody knows: it is not asked for until the server answers.
-    until("a connection", async || {
-        let before = told(&cache, "unknown");
-        look_up(&cache, 8191).await;
-        told(&cache, "unknown") > before
+    look_up_until(&cache, 8191, "unknown").await;
+    cache
+}
+
+/// Looks a position up again and again until more of these are reported.
+async fn look_up_until(cache: &Cache, number: u64, what: &str) {
+    let before = told(cache, what);
+    until(what, async || {
+        look_up(cache, number).await;
+        told(cache, what) > before
     })
     .await;
-    cache
 }
 
 /// The number before these words in the report of the shared cache.
@@ -72,10 +77,7 @@ async fn look_up_within(cache: &Cache, number: u64, time: Duration) -> Option<Pa
 
 #[test]
 async fn what_one_bot_finds_another_plays() {
-    if !has_redis() {
-        return;
-    }
-    let redis = Redis::start(&[]);
+    let Some(redis) = Redis::start(&[]) else { return };
     let first = connected(&config(&redis.url())).await;
     (0..20).for_each(|number| keep(&first, number));
     let mut client = redis.client();
@@ -97,10 +99,7 @@ async fn what_one_bot_finds_another_plays() {
 
 #[test]
 async fn other_engines_and_other_fleets_have_entries_of_their_own() {
-    if !has_redis() {
-        return;
-    }
-    let redis = Redis::start(&[]);
+    let Some(redis) = Redis::start(&[]) else { return };
     let ours = config(&redis.url());
     let theirs = Config { shared_prefix: "theirs".to_owned().try_into().unwrap(), ..ours.clone() };
     let first = connected(&ours).await;
@@ -118,10 +117,7 @@ async fn other_engines_and_other_fleets_have_entries_of_their_own() {
 
 #[test]
 async fn values_that_are_not_ours_are_ignored_and_replaced() {
-    if !has_redis() {
-        return;
-    }
-    let redis = Redis::start(&[]);
+    let Some(redis) = Redis::start(&[]) else { return };
     let mut client = redis.client();
     let first = connected(&config(&redis.url())).await;
     keep(&first, 1);
@@ -151,66 +147,38 @@ async fn values_that_are_not_ours_are_ignored_and_replaced() {
 
 #[test]
 async fn a_server_that_is_away_is_not_asked_until_it_is_back() {
-    if !has_redis() {
-        return;
-    }
-    let mut redis = Redis::start(&[]);
+    let Some(mut redis) = Redis::start(&[]) else { return };
     let cache = connected(&config(&redis.url())).await;
-    let not_asked = told(&cache, "not asked for");
     redis.kill();
-    until("the fault is noticed", async || {
-        look_up(&cache, 1).await;
-        told(&cache, "not asked for") > not_asked
-    })
-    .await;
+    look_up_until(&cache, 1, "not asked for").await;
     keep(&cache, 2);
     assert_eq!(told(&cache, "not stored"), 1);
     assert!(look_up(&cache, 2).await.is_some(), "from its own memory");
     redis.restart();
-    let before = told(&cache, "unknown");
-    until("it is asked again", async || {
-        look_up(&cache, 1).await;
-        told(&cache, "unknown") > before
-    })
-    .await;
+    look_up_until(&cache, 1, "unknown").await;
     keep(&cache, 3);
     redis.client().has_keys(1);
 }
 
 #[test]
 async fn a_slow_server_costs_a_part_of_the_time_three_times_and_then_nothing() {
-    if !has_redis() {
-        return;
-    }
-    let redis = Redis::start(&[]);
+    let Some(redis) = Redis::start(&[]) else { return };
     let cache = connected(&config(&redis.url())).await;
     let asked = told(&cache, "unknown");
     // Too little time is not worth a request.
     assert_eq!(look_up_within(&cache, 1, Duration::from_millis(7)).await, None);
     assert_eq!(told(&cache, "unknown"), asked);
-    let not_asked = told(&cache, "not asked for");
     redis.pause();
-    until("it is left alone", async || {
-        look_up(&cache, 1).await;
-        told(&cache, "not asked for") > not_asked
-    })
-    .await;
+    look_up_until(&cache, 1, "not asked for").await;
     let slow = told(&cache, "without an answer in time");
     assert!((1..=3).contains(&slow), "{slow}");
     redis.resume();
-    until("it is asked again", async || {
-        look_up(&cache, 1).await;
-        told(&cache, "unknown") > asked
-    })
-    .await;
+    look_up_until(&cache, 1, "unknown").await;
 }
 
 #[test]
 async fn a_full_server_is_still_asked() {
-    if !has_redis() {
-        return;
-    }
-    let redis = Redis::start(&[]);
+    let Some(redis) = Redis::start(&[]) else { return };
     let mut client = redis.client();
     let first = connected(&config(&redis.url())).await;
     keep(&first, 1);
@@ -227,10 +195,7 @@ async fn a_full_server_is_still_asked() {
 
 #[test]
 async fn the_end_writes_what_is_queued_and_waits_for_no_server_for_long() {
-    if !has_redis() {
-        return;
-    }
-    let redis = Redis::start(&[]);
+    let Some(redis) = Redis::start(&[]) else { return };
     let cache = connected(&config(&redis.url())).await;
     (0..200).for_each(|number| keep(&cache, number));
     cache.close();
@@ -248,10 +213,7 @@ async fn the_end_writes_what_is_queued_and_waits_for_no_server_for_long() {
 
 #[test]
 async fn the_password_may_be_in_a_file_and_the_user_may_have_few_rights() {
-    if !has_redis() {
-        return;
-    }
-    let redis = Redis::start(&[]);
+    let Some(redis) = Redis::start(&[]) else { return };
     // As docs/fleet.md has it.
     let rights = "~zeitnot:* +getrange +set +del";
     let made = redis.client().ask(&format!("ACL SETUSER fleet reset on >hush-hush {rights}"));
@@ -272,7 +234,11 @@ async fn the_password_may_be_in_a_file_and_the_user_may_have_few_rights() {
 }
 
 /// Makes an authority, and starts a server with a certificate of it. Returns its URL; `ca.pem` is the authority.
-pub(super) fn start_with_tls(folder: &Path) -> (Redis, String) {
+/// `None` if a program for that is not here.
+pub(super) fn start_with_tls(folder: &Path) -> Option<(Redis, String)> {
+    if !has_program("openssl", "openssl") {
+        return None;
+    }
     let openssl = |arguments: &str| {
         let done = Command::new("openssl").args(arguments.split(' ')).current_dir(folder).output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
@@ -290,17 +256,14 @@ pub(super) fn start_with_tls(folder: &Path) -> (Redis, String) {
         "--tls-port {port} --tls-auth-clients no --tls-ca-cert-file {at}/ca.pem --tls-cert-file {at}/server.pem \
          --tls-key-file {at}/server.key"
     );
-    let redis = Redis::start(&options.split(' ').collect::<Vec<_>>());
-    (redis, format!("rediss://localhost:{port}"))
+    let redis = Redis::start(&options.split(' ').collect::<Vec<_>>())?;
+    Some((redis, format!("rediss://localhost:{port}")))
 }
 
 #[test]
 async fn it_works_by_tls_with_an_authority_of_ones_own() {
-    if !has_redis() || !has_program("openssl", "openssl") {
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
-    let (_redis, url) = start_with_tls(folder.path());
+    let Some((_redis, url)) = start_with_tls(folder.path()) else { return };
     let config = Config { shared_ca_file: Some(folder.path().join("ca.pem")), ..config(&url) };
     let first = connected(&config).await;
     let second = connected(&config).await;

@@ -25,8 +25,7 @@ async fn bad_lines_are_skipped_and_the_game_goes_on() {
     wire.bytes(&vec![b'x'; 10 << 20]).await;
     wire.bytes(b"\nINFO \xff\xfe\n").await;
     wire.ask("g1").await;
-    let turn = player.turn().await;
-    player.play(turn, "e2e4").await;
+    player.answer("e2e4").await;
     wire.expect("MOVE g1 e2-e4").await;
     log.shows("longer than").await;
     log.shows("not UTF-8").await;

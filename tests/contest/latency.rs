@@ -26,8 +26,7 @@ async fn prompt_moves(transport: Transport) {
     prompt(async || {
         wire.say(&format!("PLAYER_MOVED g1 bob e2-e4 alice bob 9.00 9.00 {START}")).await;
         wire.ask("g1").await;
-        let turn = player.turn().await;
-        player.play(turn, "e2e4").await;
+        player.answer("e2e4").await;
         wire.expect("MOVE g1 e2-e4").await;
     })
     .await;

@@ -46,8 +46,7 @@ async fn a_clock_update_neither_asks_for_a_move_nor_closes_a_request() {
     player.play(turn, "d2d4").await;
     player.play(turn.next(), "d2d4").await;
     wire.ask("g1").await;
-    let turn = player.turn().await;
-    player.play(turn, "a2a3").await;
+    player.answer("a2a3").await;
     wire.expect("MOVE g1 a2-a3").await;
 }
 

@@ -41,8 +41,7 @@ async fn black_waits_for_white() {
     wire.say(&format!("YOUR_MOVE g1 bob alice 10.00 10.00 {fen}")).await;
     let Some(Event::Moved(mv)) = player.event().await else { panic!() };
     assert_eq!(mv.as_str(), "e2-e4");
-    let turn = player.turn().await;
-    player.play(turn, "e7e5").await;
+    player.answer("e7e5").await;
     wire.expect("MOVE g1 e7-e5").await;
 }
 

@@ -30,8 +30,7 @@ async fn a_server_that_goes_and_comes_back_is_joined_again() {
     wire.begin("g2").await;
     let mut player = client.game().await;
     wire.ask("g2").await;
-    let turn = player.turn().await;
-    player.play(turn, "e2e4").await;
+    player.answer("e2e4").await;
     wire.expect("MOVE g2 e2-e4").await;
 }
 

@@ -130,8 +130,7 @@ async fn a_frame_is_a_line_with_and_without_its_end() {
     wire.frame(&format!("GAME_STARTED g1 alice bob 10.00 10.00 {START}")).await;
     wire.frame(&format!("YOUR_MOVE g1 alice bob 10.00 10.00 {START}")).await;
     let mut player = client.game().await;
-    let turn = player.turn().await;
-    player.play(turn, "e2e4").await;
+    player.answer("e2e4").await;
     assert_eq!(wire.hear_frame().await, "MOVE g1 e2-e4");
     client.shutdown.now.cancel();
     assert_eq!(wire.hear_frame().await, "DISCONNECT");

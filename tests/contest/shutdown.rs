@@ -10,8 +10,7 @@ async fn the_first_stop_finishes_the_running_game() {
     let (_server, client, mut wire, mut player) = in_game(Transport::Ws).await;
     client.shutdown.soon.cancel();
     wire.ask("g1").await;
-    let turn = player.turn().await;
-    player.play(turn, "e2e4").await;
+    player.answer("e2e4").await;
     wire.expect("MOVE g1 e2-e4").await;
     wire.say("GAME_OVER g1 1-0 Resignation").await;
     assert_eq!(player.ended().await, "1-0 Resignation");

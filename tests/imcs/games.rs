@@ -83,8 +83,7 @@ async fn a_game_whose_connection_breaks_is_taken_up_again() {
     player.ended().await;
     let mut player = bob.game().await;
     alice.say("b1-c3").await;
-    let turn = player.turn().await;
-    player.play(turn, "b4a3").await;
+    player.answer("b4a3").await;
     alice.prompt().await;
     alice.say("resign").await;
     assert_eq!(player.ended().await, "B wins on opponent resignation");

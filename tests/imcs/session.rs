@@ -131,8 +131,7 @@ async fn a_game_from_its_list_to_its_end() {
     wire.ask("- illegal move a2-a3\r\n", 1, "00:59.000 01:00.500").await;
     let Some(Event::Refused { turn: refused, why }) = player.event().await else { panic!() };
     assert_eq!((refused, why.as_str()), (turn, "illegal move a2-a3"));
-    let turn = player.turn().await;
-    player.play(turn, "b1c3").await;
+    player.answer("b1c3").await;
     wire.hears("b1-c3").await;
 
     wire.ask("! b5-b4\r\n", 2, "00:58.000 01:00.000").await;
@@ -140,8 +139,7 @@ async fn a_game_from_its_list_to_its_end() {
         let Some(Event::Moved(moved)) = player.event().await else { panic!() };
         assert_eq!(moved.as_str(), mv);
     }
-    let turn = player.turn().await;
-    player.play(turn, "c3d5").await;
+    player.answer("c3d5").await;
     wire.hears("c3-d5").await;
     wire.say("= W wins on opponent time").await;
     assert_eq!(player.ended().await, "W wins on opponent time");
@@ -183,8 +181,7 @@ async fn an_offer_is_withdrawn_repeated_and_played() {
     // A stop finishes the game first.
     client.shutdown.soon.cancel();
     wire.say("! a2-a3\r\n\r\n1 B\nkqbnr\nppppp\n.....\nP....\n.PPPP\nRNBQK\n\r\n? 01:00.000 01:30.000").await;
-    let turn = player.turn().await;
-    player.play(turn, "a5a4").await;
+    player.answer("a5a4").await;
     wire.hears("a5-a4").await;
     wire.say("= B wins\r\n232 B wins").await;
     assert_eq!(player.ended().await, "B wins");
@@ -300,8 +297,7 @@ async fn a_game_that_can_be_taken_up_is_finished_after_a_stop() {
     wire.expect("accept 7", "105 W 0:59 1:00 game starts").await;
     let mut player = client.game().await;
     wire.ask("! b5-b4\r\n", 2, "00:58.000 01:00.000").await;
-    let turn = player.turn().await;
-    player.play(turn, "b1c3").await;
+    player.answer("b1c3").await;
     wire.hears("b1-c3").await;
     wire.say("= W wins\r\n231 W wins").await;
     assert_eq!(player.ended().await, "W wins");
@@ -343,8 +339,7 @@ async fn no_pause_is_long_while_a_lost_game_could_still_run() {
     let mut client = Client::of::<Imcs>(config);
     let (mut wire, mut player) = server.playing(&mut client).await;
     wire.ask("! b5-b4\r\n", 2, "00:10.000 00:30.000").await;
-    let turn = player.turn().await;
-    player.play(turn, "b1c3").await;
+    player.answer("b1c3").await;
     wire.hears("b1-c3").await;
     drop(wire);
     // Our opponent has 30 s for a move, and we have 10 s then.
@@ -358,8 +353,7 @@ async fn a_server_that_falls_silent_in_a_game_is_left() {
     let (server, mut client) = started("").await;
     let (mut wire, mut player) = server.playing(&mut client).await;
     wire.ask("! b5-b4\r\n", 2, "00:10.000 00:00.100").await;
-    let turn = player.turn().await;
-    player.play(turn, "b1c3").await;
+    player.answer("b1c3").await;
     wire.hears("b1-c3").await;
     assert!(player.ended().await.contains("nothing from the server"));
     wire.closed().await;
@@ -408,8 +402,7 @@ async fn a_request_does_not_wait_for_a_late_acknowledgement() {
     prompt(async || {
         wire.say("! b5-b4").await;
         wire.ask("", 2, "00:59.000 00:59.000").await;
-        let turn = player.turn().await;
-        player.play(turn, "b1c3").await;
+        player.answer("b1c3").await;
         wire.hears("b1-c3").await;
     })
     .await;
@@ -422,8 +415,7 @@ async fn a_move_that_ends_the_game_counts() {
         let (server, mut client) = started("").await;
         let (mut wire, mut player) = server.playing(&mut client).await;
         wire.ask("", 1, "01:00.000 01:00.000").await;
-        let turn = player.turn().await;
-        player.play(turn, "a2a3").await;
+        player.answer("a2a3").await;
         wire.hears("a2-a3").await;
         wire.say(end).await;
         player.sees("a2a3").await;

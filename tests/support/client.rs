@@ -156,6 +156,12 @@ impl Player {
         .await
     }
 
+    /// Answers the next request with a move.
+    pub async fn answer(&mut self, mv: &str) {
+        let turn = self.turn().await;
+        self.play(turn, mv).await;
+    }
+
     pub async fn play(&self, turn: Turn, mv: &str) {
         self.act(turn, mv, false, None).await;
     }

@@ -15,11 +15,6 @@ const REDIS: &str = "redis-server";
 /// A server that takes longer for an answer has failed.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// Whether Redis is here.
-pub fn has_redis() -> bool {
-    has_program(REDIS, REDIS)
-}
-
 /// A running server; killed when dropped. Its data is in memory only.
 pub struct Redis {
     pub port: u16,
@@ -29,13 +24,16 @@ pub struct Redis {
 }
 
 impl Redis {
-    /// Starts a server with these options besides.
-    pub fn start(options: &[&str]) -> Redis {
+    /// Starts a server with these options besides; `None` if Redis is not here.
+    pub fn start(options: &[&str]) -> Option<Redis> {
+        if !has_program(REDIS, REDIS) {
+            return None;
+        }
         let folder = tempfile::tempdir().unwrap();
         let options: Vec<_> = options.iter().map(ToString::to_string).collect();
         let port = free_port();
         let child = spawn(port, &options, folder.path());
-        Redis { port, child, options, folder }
+        Some(Redis { port, child, options, folder })
     }
 
     pub fn url(&self) -> String {
