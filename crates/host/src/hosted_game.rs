@@ -7,8 +7,7 @@
 //! ```
 //!
 //! A front drives the referee, reports each change with one call, and translates what has changed to its protocol. It
-//! touches neither the database nor the live view. Nothing here waits, except [`HostedGame::settle`]: every instant is
-//! passed in.
+//! touches neither the database nor the live view. Nothing here waits: every instant is passed in.
 //!
 //! An end is told to nobody before it is on the disk, or before the disk has failed to answer for 5 s, so that a kill never
 //! takes back a result that somebody has seen:
@@ -129,14 +128,6 @@ impl<B: Board> HostedGame<B> {
         if let Some(Ending { result, cause }) = self.referee.ending {
             self.progress = Progress::Told;
             self.live.ended(result, cause.to_string(), cause.termination(), &self.referee, now);
-        }
-    }
-
-    /// Writes the end, if it has come, and tells it once it is on the disk.
-    pub async fn settle(&mut self) {
-        if let Some(settling) = self.settling() {
-            settling.await;
-            self.tell_end(Instant::now());
         }
     }
 
