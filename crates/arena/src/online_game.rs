@@ -137,6 +137,7 @@ impl<B: Board> OnlineGame<B> {
             return;
         }
         let now = Instant::now();
+        let deadline = self.hosted.referee.deadline();
         match self.hosted.referee.play(color, text, read_at, None) {
             Ok(_) => self.report(color, now),
             Err(Refusal::NotYourTurn) => self.clients[color].info("It is not your turn"),
@@ -155,7 +156,16 @@ impl<B: Board> OnlineGame<B> {
                 self.clients[color].info(format!("Move {} is not legal", printable(text, 20)));
                 self.clients[color].tell(Notice::YourMove(self.view(now)));
             }
-            Err(Refusal::TooLate | Refusal::Over) => {}
+            Err(Refusal::TooLate) => {
+                let late =
+                    deadline.map_or(Duration::ZERO, |deadline| read_at.saturating_duration_since(deadline));
+                let (name, mv) = (&self.hosted.info.players[color].name, printable(text, 20));
+                tracing::info!(game = %self.tag, ?late, "the move {mv} of {name} came after the flag had fallen");
+            }
+            Err(Refusal::Over) => {
+                let cause = self.ending().map(|ending| ending.cause.to_string());
+                tracing::debug!(game = %self.tag, cause, "a move came when the game was over");
+            }
         }
     }
 

@@ -135,8 +135,8 @@ impl<B: Board> Referee<B> {
         self.rules.untimed.filter(|untimed| self.board.ply_count() < untimed.plies)
     }
 
-    /// Last instant at which the next move is in time.
-    fn deadline(&self) -> Option<Instant> {
+    /// Last instant at which the next move is in time; `None`: any, or the game is over.
+    pub fn deadline(&self) -> Option<Instant> {
         match self.untimed() {
             _ if self.ending.is_some() => None,
             Some(untimed) => self.asked.checked_add(untimed.limit),
