@@ -18,7 +18,7 @@ use zeitnot_wire::{
 use super::connection::{Connection, Heard, STOPPING, lines, reply};
 use crate::{
     client::{Client, Outbox},
-    message::Notice,
+    message::{GameView, Notice},
     online_game::OnlineGame,
 };
 
@@ -167,16 +167,16 @@ impl PlayerLink {
     /// Prints a notice. The only one without words of IMCS is that of an illegal move.
     fn print(&self, notice: Notice, complaint: &mut String, stop: &CancellationToken) -> String {
         match notice {
-            Notice::GameStarted(view) => {
-                let (yours, theirs) = (view.left[self.color], view.left[!self.color]);
-                lines([FromServer::Starts { color: self.color, yours, theirs }])
+            Notice::GameStarted(GameView { left, .. }) => {
+                let color = self.color;
+                lines([FromServer::Starts { color, yours: left[color], theirs: left[!color] }])
             }
             Notice::PlayerMoved { mover, made, .. } if mover != self.color => {
                 lines([FromServer::Moved(dashed(&made.mv))])
             }
-            Notice::YourMove(view) => {
-                let (yours, theirs) = (view.left[self.color], view.left[!self.color]);
-                board(&view.fen) + &lines([FromServer::Prompt { yours, theirs }])
+            Notice::YourMove(GameView { fen, left, .. }) => {
+                let (yours, theirs) = (left[self.color], left[!self.color]);
+                board(&fen) + &lines([FromServer::Prompt { yours, theirs }])
             }
             Notice::Info(text) if complaint.is_empty() => text,
             Notice::Info(_) => std::mem::take(complaint),

@@ -111,40 +111,30 @@ impl TucTable {
 
     /// Waits for two players, and tells them when the game begins.
     async fn players(&self) -> io::Result<ByColor<TablePlayer>> {
-        let (mut white, mut seated) = (self.seat(Color::White, None).await?, Instant::now());
-        let black = loop {
-            let newcomer = self.newcomer(Some(&white)).await?;
+        let mut white: Option<(TablePlayer, Instant)> = None;
+        let players = loop {
+            let newcomer = self.newcomer(white.as_ref().map(|(white, _)| white)).await?;
             // The first one may have left long ago: a second `PW` does no harm, and shows whether anybody is there.
-            let is_recent = self.config.strict || seated.elapsed() < RECENT;
-            if is_recent || self.is_there(&white, Color::White).await? {
-                info!(address = %newcomer.address, "{:?} sits down", newcomer.name);
-                if self.is_there(&newcomer, Color::Black).await? {
-                    break newcomer;
+            if let Some((first, seated)) = &white
+                && !self.config.strict
+                && seated.elapsed() >= RECENT
+                && !self.is_there(first, Color::White).await?
+            {
+                white = None;
+            }
+            info!(address = %newcomer.address, "{:?} sits down", newcomer.name);
+            let color = if white.is_some() { Color::Black } else { Color::White };
+            if self.is_there(&newcomer, color).await? {
+                match white.take() {
+                    Some((white, _)) => break ByColor([white, newcomer]),
+                    None => white = Some((newcomer, Instant::now())),
                 }
-            } else {
-                white = self.seat(Color::White, Some(newcomer)).await?;
-                seated = Instant::now();
             }
         };
-        let players = ByColor([white, black]);
         // Datagrams that come meanwhile wait in the socket, as in the original.
         sleep(self.config.countdown).await;
         self.socket.send_both(&players, &FromServer::Begins).await?;
         Ok(players)
-    }
-
-    /// Gives the first seat to somebody who is there, by now or in a while.
-    async fn seat(&self, color: Color, mut newcomer: Option<TablePlayer>) -> io::Result<TablePlayer> {
-        loop {
-            let player = match newcomer.take() {
-                Some(player) => player,
-                None => self.newcomer(None).await?,
-            };
-            info!(address = %player.address, "{:?} sits down", player.name);
-            if self.is_there(&player, color).await? {
-                return Ok(player);
-            }
-        }
     }
 
     /// Tells a player its seat, and returns whether a program listens there, as far as the system can tell.
