@@ -83,6 +83,39 @@ impl Config {
         PlaceLimits { players, spectators, per_address: self.max_connections_per_address }
     }
 
+    /// Returns all ports: a row for each front, which the checks and the log read.
+    pub fn listening(&self) -> Vec<Listening> {
+        let port = |key, scheme, address: Option<SocketAddr>, purpose, ends| {
+            address.map(|address| Listening {
+                key,
+                address,
+                ends,
+                url: format!("{scheme}://{address}"),
+                purpose,
+            })
+        };
+        let imcs = self.imcs.as_ref().map(|imcs| imcs.listen);
+        let lichess = self.lichess.as_ref().map(|lichess| lichess.listen);
+        let tables = self.tuc.iter().map(|table| {
+            port("tuc.address", "udp", Some(table.address), " for TUC-Chess", Ends::WithItsGames)
+        });
+        let page = self.web.as_ref().map(|web| Listening {
+            key: "web.listen",
+            address: web.listen,
+            ends: Ends::WhenStopped,
+            url: web.url(web.listen),
+            purpose: " for browsers",
+        });
+        let bots = " for bots that speak the Lichess API";
+        let ports = [
+            port("tcp", "tcp", self.tcp, "", Ends::WithTournaments),
+            port("websocket", "ws", self.websocket, "", Ends::WithTournaments),
+            port("imcs.listen", "tcp", imcs, " for MiniChess (IMCS)", Ends::WhenStopped),
+            port("lichess.listen", "http", lichess, bots, Ends::WhenStopped),
+        ];
+        ports.into_iter().chain(tables).flatten().chain(page).collect()
+    }
+
     /// Checks what the types alone do not say.
     ///
     /// # Errors
