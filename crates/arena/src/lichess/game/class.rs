@@ -93,29 +93,27 @@ impl ClassGame {
     /// Passes an action on to the tournament, which knows moves and resignations. Their number is not limited, as that of
     /// other participants is not.
     pub(super) fn act(&mut self, color: Color, action: GameAction, now: Instant) -> Result<(), Refusal> {
-        let ply = self.plies.len();
-        let game = self.tag.to_string();
+        let (ply, game) = (self.plies.len(), self.tag.to_string());
+        let Some(Ok(seat)) = self.seats[color].as_ref().map(mpsc::Sender::try_reserve) else {
+            return Err(Refusal::rate_limited());
+        };
         let request = match action {
             _ if self.ending.is_some() => return refuse(NOT_YOUR_TURN),
+            GameAction::Move { .. } if self.turn != Some(color) || self.passed_on == Some(ply) => {
+                return refuse(NOT_YOUR_TURN);
+            }
             GameAction::Move { text, .. } => {
-                if self.turn != Some(color) || self.passed_on == Some(ply) {
-                    return refuse(NOT_YOUR_TURN);
-                }
                 let board = DynGame::begin(self.info.kind, Some(self.fen()));
                 let read = board.and_then(|board| board.read(&text));
                 let mv = read.map_err(|_| invalid_move(&text))?.to_string();
+                self.passed_on = Some(ply);
                 Request::Move { game, mv, read_at: now }
             }
             GameAction::Resign => Request::Resign { game },
             GameAction::Chat(_) | GameAction::Draw(false) | GameAction::Takeback(false) => return Ok(()),
             _ => return refuse("This is not possible in a tournament of the class"),
         };
-        let is_move = matches!(request, Request::Move { .. });
-        let sent = self.seats[color].as_ref().is_some_and(|seat| seat.try_send(Order::Send(request)).is_ok());
-        if !sent {
-            return Err(Refusal::rate_limited());
-        }
-        self.passed_on = is_move.then_some(ply).or(self.passed_on);
+        seat.send(Order::Send(request));
         Ok(())
     }
 }
