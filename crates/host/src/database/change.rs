@@ -230,7 +230,7 @@ impl fmt::Display for TournamentState {
     }
 }
 
-/// Event of a tournament that is no result. A new kind needs a line in `write.rs` and in `read.rs`.
+/// Event of a tournament that is no result. A new kind needs a line in `write.rs` and in `tournaments.rs`.
 #[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {

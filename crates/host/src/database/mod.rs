@@ -15,7 +15,7 @@
 //! else may write: a file has one arena, and of a server each arena has its own part (`ownership.rs`).
 //!
 //! Something new: a column or table is a further file in `migrations/`; a further kind of event is a variant of [`Fact`]
-//! with a line in `write.rs` and in `read.rs`.
+//! with a line in `write.rs` and in `tournaments.rs`.
 
 use std::{sync::Arc, thread, time::Duration};
 
@@ -27,10 +27,11 @@ use tokio::{
 };
 use zeitnot_pairing::Name;
 
-mod archive;
 mod change;
 mod check;
 mod error;
+mod exports;
+mod games;
 mod location;
 mod open;
 mod opening;
@@ -40,19 +41,20 @@ mod read;
 mod sqlite;
 #[cfg(test)]
 mod tests;
+mod tournaments;
 mod write;
 mod writer;
-
-pub use archive::StoredOutcome;
 
 pub use change::{
     Change, ExportFile, FORFEIT, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList,
     Place, RefusalRecord, SettingsText, Subject, TournamentId, TournamentState,
 };
 pub use error::DatabaseError;
+pub use games::{FoundGame, GameCursor};
 pub use location::{BadLocation, DatabaseLocation, ServerUrl};
 pub use opening::{Opened, Opening};
-pub use read::{FoundGame, GameCursor, History, Reader, Step, StoredTournament};
+pub use read::Reader;
+pub use tournaments::{History, Step, StoredOutcome, StoredTournament};
 pub use write::moment;
 
 pub use crate::live::view::Source;

@@ -9,7 +9,8 @@ use super::{
     error::DatabaseError,
     location::DatabaseLocation,
     ownership::{self, Run},
-    read::{self, History},
+    read::refusals,
+    tournaments::{self, History},
     write,
 };
 
@@ -43,7 +44,7 @@ impl Opening {
         run: Run,
     ) -> Result<Option<Opened>, DatabaseError> {
         let Opening { name, kind, time_control, format, created } = self;
-        let unfinished = read::latest(connection, name).await?.filter(|latest| latest.is_unfinished());
+        let unfinished = tournaments::latest(connection, name).await?.filter(|latest| latest.is_unfinished());
         if let Some(latest) = &unfinished
             && !ownership::take(location, connection, run, Subject::Tournament(latest.id)).await?
         {
@@ -54,7 +55,7 @@ impl Opening {
             Some(tournament) => tournament,
             None => {
                 write::add_tournament(connection, name, *kind, *time_control, created.as_ref()).await?;
-                let added = read::latest(connection, name).await?;
+                let added = tournaments::latest(connection, name).await?;
                 let missing = || DatabaseError::Other("a tournament that was added is missing".into());
                 let added = added.ok_or_else(missing)?;
                 ownership::take(location, connection, run, Subject::Tournament(added.id)).await?;
@@ -63,8 +64,8 @@ impl Opening {
         };
         write::write_format(connection, tournament.id, format).await?;
         tournament.format = format.clone();
-        let history = read::history(connection, tournament).await?;
-        let refusals = read::refusals(connection, Some(history.tournament.id)).await?;
+        let history = tournaments::history(connection, tournament).await?;
+        let refusals = refusals(connection, Some(history.tournament.id)).await?;
         Ok(Some(Opened { history, refusals }))
     }
 }
