@@ -217,8 +217,10 @@ impl Arena {
         for listener in self.listeners {
             tracker.spawn(front.clone().listen(listener, stop.clone()));
         }
+        let database = self.web.as_ref().and_then(|web| web.database.clone());
+        let readers = database.map(web::readers);
         let page = self.web.map(|web| {
-            let routes = web::routes(registry.clone(), self.manager, web.database.clone());
+            let routes = web::routes(registry.clone(), self.manager, readers.clone());
             tracker.spawn(web.run(routes, priority::usual, closing.clone()))
         });
         let imcs = self.imcs.map(|imcs| tracker.spawn(imcs.run(stop.clone())));
@@ -242,6 +244,9 @@ impl Arena {
         closing.cancel();
         tracker.close();
         tracker.wait().await;
+        if let Some(readers) = readers {
+            readers.close().await;
+        }
         if let Some(writer) = self.writer {
             writer.join().await;
         }

@@ -1,16 +1,21 @@
 //! Results of a tournament from the database of an arena, running or not: as text, CSV, JSON and PGN.
 
-use std::fmt::{self, Display};
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Display},
+};
 
-use tokio::task::{JoinError, spawn_blocking};
+use tokio::task::spawn_blocking;
 use zeitnot_host::{
     database::{
-        DatabaseError, DatabaseLocation, GameCursor, GameState, History, Reader, Source, StoredTournament,
-        TournamentId, moment,
+        DatabaseError, DatabaseLocation, GameCursor, GameState, History, Reader, Readers, Source,
+        StoredTournament, TournamentId, Turn, moment,
     },
+    live::view::Standing,
     pgn,
 };
 use zeitnot_pairing::{
+    Name,
     format::TieBreak,
     standings::{Row, Standings, Tally},
 };
@@ -36,8 +41,8 @@ pub enum ResultsError {
 ///
 /// # Errors
 /// [`ResultsError::Database`].
-pub async fn tournaments(database: &DatabaseLocation) -> Result<Vec<String>, ResultsError> {
-    let tournaments = read(database, async |reader| reader.tournaments().await).await?;
+pub async fn tournaments(database: &Readers) -> Result<Vec<String>, ResultsError> {
+    let (tournaments, _turn) = read(database, async |reader| reader.tournaments().await).await?;
     Ok(tournaments.iter().map(describe).collect())
 }
 
@@ -45,9 +50,9 @@ pub async fn tournaments(database: &DatabaseLocation) -> Result<Vec<String>, Res
 ///
 /// # Errors
 /// [`ResultsError::Database`].
-pub async fn front_games(database: &DatabaseLocation, front: &str) -> Result<Vec<ResultsGame>, ResultsError> {
+pub async fn front_games(database: &Readers, front: &str) -> Result<Vec<ResultsGame>, ResultsError> {
     let Some(source) = Source::read(front) else { return Ok(Vec::new()) };
-    let games = read(database, async |reader| reader.games(source).await).await?;
+    let (games, _turn) = read(database, async |reader| reader.games(source).await).await?;
     Ok(games.iter().map(ResultsGame::new).collect())
 }
 
@@ -57,7 +62,7 @@ const PAGE: u32 = 128;
 /// Games of a tournament, page by page, as there may be more than fit into memory.
 #[derive(Clone, Debug)]
 pub struct GamePages {
-    database: DatabaseLocation,
+    database: Readers,
     tournament: TournamentId,
     event: String,
     cursor: GameCursor,
@@ -69,11 +74,11 @@ impl GamePages {
     /// # Errors
     /// [`ResultsError`].
     pub async fn open(
-        database: &DatabaseLocation,
+        database: &Readers,
         name: &str,
         edition: Option<u32>,
     ) -> Result<GamePages, ResultsError> {
-        let found = find(database, name, edition, async |_, tournament| Ok(tournament)).await?;
+        let (found, _turn) = find(database, name, edition, async |_, tournament| Ok(tournament)).await?;
         Ok(GamePages {
             database: database.clone(),
             tournament: found.id,
@@ -87,17 +92,16 @@ impl GamePages {
     /// # Errors
     /// [`ResultsError::Database`].
     pub async fn pgn(&mut self) -> Result<Option<String>, ResultsError> {
-        let Some(games) = self.next().await? else { return Ok(None) };
+        let Some((games, turn)) = self.next().await? else { return Ok(None) };
         let event = self.event.clone();
         let print = move || {
             let played = games.iter().filter(|game| game.end.as_ref().is_none_or(|end| end.is_played()));
-            played.map(|game| pgn::print_or_explain(Some(event.clone()), game)).collect()
+            let text = played.map(|game| pgn::print_or_explain(Some(event.clone()), game)).collect();
+            (text, turn)
         };
-        // Games at tables are played on this thread.
-        let printed = spawn_blocking(print).await;
-        let failed = |error: JoinError| DatabaseError::Other(error.to_string());
-        let location = self.database.clone();
-        printed.map(Some).map_err(|error| ResultsError::Database { location, why: failed(error) })
+        // Games at tables are played on this thread. A visitor who gives up does not end the turn of a print that runs.
+        let (text, _turn) = spawn_blocking(print).await.map_err(|error| failed(&self.database, &error))?;
+        Ok(Some(text))
     }
 
     /// Returns the next games for [`ResultsFile`]. `None` at the end.
@@ -105,22 +109,40 @@ impl GamePages {
     /// # Errors
     /// [`ResultsError::Database`].
     pub async fn rows(&mut self) -> Result<Option<Vec<ResultsGame>>, ResultsError> {
-        Ok(self.next().await?.map(|games| games.iter().map(ResultsGame::new).collect()))
+        let rows = |(games, _turn): (Vec<GameState>, Turn)| games.iter().map(ResultsGame::new).collect();
+        Ok(self.next().await?.map(rows))
     }
 
-    async fn next(&mut self) -> Result<Option<Vec<GameState>>, ResultsError> {
-        // Whoever reads slowly holds no connection meanwhile.
+    /// Waits for a turn for each page: whoever reads slowly holds no connection meanwhile.
+    async fn next(&mut self) -> Result<Option<(Vec<GameState>, Turn)>, ResultsError> {
         let GamePages { database, tournament, cursor, .. } = self;
-        let games = read(database, async |reader| reader.game_page(*tournament, cursor, PAGE).await).await?;
-        Ok((!games.is_empty()).then_some(games))
+        let page = read(database, async |reader| {
+            let mut cursor = cursor.clone();
+            let games = reader.game_page(*tournament, &mut cursor, PAGE).await?;
+            Ok((games, cursor))
+        });
+        let ((games, next), turn) = page.await?;
+        self.cursor = next;
+        Ok((!games.is_empty()).then_some((games, turn)))
     }
 }
 
 /// Results of one edition of a tournament.
 #[derive(Clone, Debug)]
 pub struct TournamentResults {
-    history: History,
+    tournament: StoredTournament,
     standings: Standings,
+    /// Players who are out, each with the reason.
+    out: BTreeMap<Name, String>,
+    games: GameCounts,
+}
+
+/// Numbers of games.
+#[derive(Copy, Clone, Debug)]
+struct GameCounts {
+    over: usize,
+    running: usize,
+    broken_off: usize,
 }
 
 impl TournamentResults {
@@ -129,44 +151,50 @@ impl TournamentResults {
     /// # Errors
     /// [`ResultsError`].
     pub async fn read(
-        database: &DatabaseLocation,
+        database: &Readers,
         name: &str,
         edition: Option<u32>,
     ) -> Result<TournamentResults, ResultsError> {
-        let history =
-            find(database, name, edition, async |reader, tournament| reader.history(tournament).await)
-                .await?;
-        let standings = restore::standings(&history);
-        Ok(TournamentResults { history, standings })
+        let history = find(database, name, edition, async |reader, it| reader.history(it).await);
+        let (history, turn) = history.await?;
+        let count = move || (TournamentResults::new(history), turn);
+        let (results, _turn) = spawn_blocking(count).await.map_err(|error| failed(database, &error))?;
+        Ok(results)
+    }
+
+    fn new(history: History) -> TournamentResults {
+        let (standings, out) = (restore::standings(&history), restore::out(&history));
+        let ends = history.games.iter().filter_map(|game| game.end.as_ref());
+        let (over, broken_off) = ends.partition::<Vec<_>, _>(|end| end.result.is_some());
+        let (over, broken_off) = (over.len(), broken_off.len());
+        let running = history.games.len() - over - broken_off;
+        let games = GameCounts { over, running, broken_off };
+        TournamentResults { tournament: history.tournament, standings, out, games }
     }
 
     /// Standings with a heading, separated by commas.
     pub fn csv(&self) -> String {
-        let out = restore::out(&self.history);
         let row = |row: Row| {
             let Row { name, rank, score, tie_breaks, tally, .. } = row;
             let Tally { wins, draws, losses, forfeits, byes } = tally;
             let tie_breaks: String = tie_breaks.iter().map(|(_, value)| format!("{value},")).collect();
             let (name_cell, games) = (text_cell(name.as_str()), tally.games());
-            let out = text_cell(out.get(&name).map_or("", String::as_str));
+            let out = text_cell(self.out.get(&name).map_or("", String::as_str));
             format!(
                 "{rank},{name_cell},{score},{tie_breaks}{games},{wins},{draws},{losses},{forfeits},{byes},{out}\n"
             )
         };
         let column = |tie_break: &TieBreak| tie_break.name().to_lowercase().replace([' ', '-'], "_") + ",";
-        let columns: String = self.history.tournament.format.tie_breaks.iter().map(column).collect();
+        let columns: String = self.tournament.format.tie_breaks.iter().map(column).collect();
         let heading = format!("rank,name,score,{columns}games,wins,draws,losses,forfeits,byes,out\n");
         [heading].into_iter().chain(self.standings.rows().into_iter().map(row)).collect()
     }
 
     /// Standings and byes; the games are those of [`GamePages::rows`].
     pub fn json(&self) -> ResultsFile {
-        let tournament = &self.history.tournament;
-        let out = restore::out(&self.history);
-        let player = |row: Row| {
-            let out = out.get(&row.name).cloned();
-            ResultsPlayer::new(row, out)
-        };
+        let TournamentResults { tournament, out, .. } = self;
+        let player =
+            |row: Row| ResultsPlayer { out: out.get(&row.name).cloned(), standing: Standing::from(row) };
         let byes = self.standings.byes().map(|(round, player)| ResultsGame::bye(round, player));
         ResultsFile {
             name: tournament.name.to_string(),
@@ -185,7 +213,7 @@ impl TournamentResults {
     /// # Errors
     /// [`ResultsError::NoReport`].
     pub fn trf(&self) -> Result<String, ResultsError> {
-        let StoredTournament { name, .. } = &self.history.tournament;
+        let StoredTournament { name, .. } = &self.tournament;
         let report = self.standings.trf(name.as_str());
         report.ok_or_else(|| ResultsError::NoReport { name: name.to_string() })
     }
@@ -193,13 +221,9 @@ impl TournamentResults {
 
 impl Display for TournamentResults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let History { tournament, games, .. } = &self.history;
-        writeln!(f, "{}\n\n{}\n", describe(tournament), self.standings)?;
-        let over = games.iter().filter_map(|game| game.end.as_ref());
-        let (played, broken_off) = over.partition::<Vec<_>, _>(|end| end.result.is_some());
-        write!(f, "games: {} over", played.len())?;
-        let running = games.len() - played.len() - broken_off.len();
-        for (count, what) in [(running, "running"), (broken_off.len(), "broken off")] {
+        let GameCounts { over, running, broken_off } = self.games;
+        write!(f, "{}\n\n{}\n\ngames: {over} over", describe(&self.tournament), self.standings)?;
+        for (count, what) in [(running, "running"), (broken_off, "broken off")] {
             if count > 0 {
                 write!(f, ", {count} {what}")?;
             }
@@ -235,11 +259,11 @@ fn known(tournaments: &[StoredTournament]) -> String {
 
 /// Finds an edition of a tournament, by default the latest, and reads about it.
 async fn find<T>(
-    database: &DatabaseLocation,
+    database: &Readers,
     name: &str,
     edition: Option<u32>,
     ask: impl AsyncFnOnce(&mut Reader, StoredTournament) -> Result<T, DatabaseError>,
-) -> Result<T, ResultsError> {
+) -> Result<(T, Turn), ResultsError> {
     let is_it = |tournament: &StoredTournament| {
         tournament.name.as_str() == name && edition.is_none_or(|edition| tournament.edition == edition)
     };
@@ -248,23 +272,28 @@ async fn find<T>(
         let Some(at) = tournaments.iter().position(is_it) else { return Ok(Err(tournaments)) };
         ask(reader, tournaments.swap_remove(at)).await.map(Ok)
     });
-    found.await?.map_err(|tournaments| {
+    let (found, turn) = found.await?;
+    let found = found.map_err(|tournaments| {
         let name = edition.map_or(name.to_owned(), |edition| format!("{name}, edition {edition}"));
-        ResultsError::Unknown { location: database.clone(), name, known: known(&tournaments) }
-    })
+        ResultsError::Unknown { location: database.location().clone(), name, known: known(&tournaments) }
+    });
+    Ok((found?, turn))
 }
 
+/// Waits for a turn and asks; the turn goes on while the answer is worked on.
 async fn read<T>(
-    database: &DatabaseLocation,
-    ask: impl AsyncFnOnce(&mut Reader) -> Result<T, DatabaseError>,
-) -> Result<T, ResultsError> {
-    let asked = async {
-        let mut reader = Reader::open(database).await?;
-        let answer = ask(&mut reader).await;
-        reader.close().await;
-        answer
-    };
-    asked.await.map_err(|why| ResultsError::Database { location: database.clone(), why })
+    database: &Readers,
+    question: impl AsyncFnOnce(&mut Reader) -> Result<T, DatabaseError>,
+) -> Result<(T, Turn), ResultsError> {
+    let turn = database.turn().await.ok_or_else(|| failed(database, &"the arena is stopping"))?;
+    let answer = turn.ask(question).await;
+    let location = || database.location().clone();
+    Ok((answer.map_err(|why| ResultsError::Database { location: location(), why })?, turn))
+}
+
+fn failed(database: &Readers, why: &dyn Display) -> ResultsError {
+    let why = DatabaseError::Other(why.to_string());
+    ResultsError::Database { location: database.location().clone(), why }
 }
 
 #[cfg(test)]

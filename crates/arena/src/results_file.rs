@@ -4,15 +4,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use zeitnot_host::{
     database::{GameState, moment},
-    live::view::TieBreakValue,
+    live::view::Standing,
     note::Note,
     schema,
 };
-use zeitnot_pairing::{
-    Name,
-    format::TieBreak,
-    standings::{Row, Tally},
-};
+use zeitnot_pairing::Name;
 use zeitnot_rules::{ByColor, GameResult};
 
 /// Results of one edition of a tournament.
@@ -41,24 +37,9 @@ pub struct ResultsFile {
 /// Player of a tournament with the results.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ResultsPlayer {
-    /// Place, from 1; players whom no tie-break parts share one.
-    pub rank: u32,
-    /// Name.
-    pub name: String,
-    /// Points.
-    pub score: f64,
-    /// Tie-breaks in the order in which they decide.
-    pub tie_breaks: Vec<TieBreakValue>,
-    /// Games won, including forfeits of opponents.
-    pub wins: u32,
-    /// Games drawn.
-    pub draws: u32,
-    /// Games lost, including forfeits.
-    pub losses: u32,
-    /// Games lost by absence.
-    pub forfeits: u32,
-    /// Points without a game.
-    pub byes: u32,
+    /// Row of the standings.
+    #[serde(flatten)]
+    pub standing: Standing,
     /// Reason why the player is out; none: plays to the end.
     pub out: Option<String>,
 }
@@ -94,26 +75,6 @@ pub struct ResultsGame {
     pub result_at_board: Option<String>,
     /// Moves, as the game writes them.
     pub moves: Vec<String>,
-}
-
-impl ResultsPlayer {
-    pub(crate) fn new(row: Row, out: Option<String>) -> ResultsPlayer {
-        let Tally { wins, draws, losses, forfeits, byes } = row.tally;
-        let value =
-            |(tie_break, value): (TieBreak, f64)| TieBreakValue { name: tie_break.name().to_owned(), value };
-        ResultsPlayer {
-            rank: row.rank,
-            name: row.name.to_string(),
-            score: row.score.points(),
-            tie_breaks: row.tie_breaks.into_iter().map(value).collect(),
-            wins,
-            draws,
-            losses,
-            forfeits,
-            byes,
-            out,
-        }
-    }
 }
 
 impl ResultsGame {

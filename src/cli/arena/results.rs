@@ -3,7 +3,7 @@
 use serde::Serialize;
 use zeitnot_arena as arena;
 use zeitnot_arena::{GamePages, TournamentResults};
-use zeitnot_host::database::DatabaseLocation;
+use zeitnot_host::database::{DatabaseLocation, Readers};
 
 use crate::cli::{
     CliError,
@@ -40,7 +40,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, source: &ConfigArgs) -> Result<(), CliError> {
-    let location = match &args.database {
+    let location: DatabaseLocation = match &args.database {
         // Not by clap, whose error would repeat a password.
         Some(location) => location.parse().map_err(|why| usage(format!("--database: {why}")))?,
         None => {
@@ -52,11 +52,16 @@ pub(super) fn run(args: &Args, source: &ConfigArgs) -> Result<(), CliError> {
         }
     };
     let args = args.clone();
-    let text = network::run(move |_| async move { results(&args, &location).await })??;
+    let text = network::run(move |_| async move {
+        let database = Readers::new(location.into(), 1);
+        let text = results(&args, &database).await;
+        database.close().await;
+        text
+    })??;
     print(|out| write!(out, "{text}"))
 }
 
-async fn results(args: &Args, database: &DatabaseLocation) -> Result<String, arena::ResultsError> {
+async fn results(args: &Args, database: &Readers) -> Result<String, arena::ResultsError> {
     if let Some(front) = &args.front {
         return Ok(pretty(&arena::front_games(database, front).await?));
     }

@@ -1,7 +1,7 @@
 //! Record of a tournament: its standings, and the games that are over, which can be corrected. It follows from the steps
 //! of the history alone, in an arena that runs, after a restart, and for whoever asks for the results.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use zeitnot_pairing::{
     Name, NotNow, Pairing, PairingSystem, Past, SeatNo, format::Format, standings::Standings,
@@ -13,7 +13,7 @@ use super::{
     players::Players,
 };
 use zeitnot_host::{
-    database::{Fact, GameHeader, GameState, Step},
+    database::{Fact, GameEnd, GameHeader, GameState, Step},
     live::view::PairingRow,
     note::Note,
 };
@@ -22,12 +22,12 @@ use zeitnot_host::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     standings: Standings,
-    games: BTreeMap<String, PastGame>,
+    games: BTreeMap<Arc<str>, PastGame>,
 }
 
 /// Game that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct PastGame {
+pub(super) struct PastGame {
     names: ByColor<Name>,
     opening: u64,
     round: u32,
@@ -80,24 +80,39 @@ impl Record {
         &self.standings
     }
 
+    pub(super) fn into_standings(self) -> Standings {
+        self.standings
+    }
+
     /// Takes in a step; returns the pairing that it ends or changes, if any, for the page.
     pub(super) fn apply(&mut self, step: Step<'_>) -> Option<PairingRow> {
-        let (header, end, result) = match step {
-            Step::Fact(fact) => return self.apply_fact(fact),
-            Step::Result(header, end, result) => (header, end, result),
-        };
-        if let Some(names) = names(header) {
-            let game = PastGame {
-                names,
-                opening: header.opening.unwrap_or_default(),
-                round: header.round.unwrap_or_default(),
-                is_played: end.is_played(),
-                result: Some(result),
-            };
-            game.count(&mut self.standings);
-            self.games.insert(header.id.to_string(), game);
+        match step {
+            Step::Fact(fact) => self.apply_fact(fact),
+            Step::Result(header, end, result) => {
+                if let Some(game) = self.count(header, end, result) {
+                    self.games.insert(header.id.clone(), game);
+                }
+                Some(game_row(header, end))
+            }
         }
-        Some(game_row(header, end))
+    }
+
+    /// Enters a game in the standings, and returns it, unless its players are none.
+    pub(super) fn count(
+        &mut self,
+        header: &GameHeader,
+        end: &GameEnd,
+        result: GameResult,
+    ) -> Option<PastGame> {
+        let game = PastGame {
+            names: self.names(header)?,
+            opening: header.opening.unwrap_or_default(),
+            round: header.round.unwrap_or_default(),
+            is_played: end.is_played(),
+            result: Some(result),
+        };
+        game.count(&mut self.standings);
+        Some(game)
     }
 
     pub(super) fn apply_fact(&mut self, fact: &Fact) -> Option<PairingRow> {
@@ -144,6 +159,12 @@ impl Record {
         }
     }
 
+    /// Returns the names of a game's players, which all their games share; `None` if they are none.
+    fn names(&self, header: &GameHeader) -> Option<ByColor<Name>> {
+        let [white, black] = header.names.0.each_ref().map(|player| self.standings.name(player).cloned());
+        white.zip(black).map(|(white, black)| ByColor([white, black])).or_else(|| names(header))
+    }
+
     /// Takes a game's result out of the standings ahead of its correction, which finds nothing to take back then.
     pub(super) fn take_back(&mut self, id: &str) {
         if let Some(game) = self.games.get(id) {
@@ -184,7 +205,7 @@ impl Record {
 
     #[cfg(test)]
     pub(super) fn ids(&self) -> Vec<String> {
-        self.games.keys().cloned().collect()
+        self.games.keys().map(ToString::to_string).collect()
     }
 
     /// Players and round of each game at the board that counts: one that does not may be forfeited in its second try, and

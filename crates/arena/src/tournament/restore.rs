@@ -1,6 +1,6 @@
 //! A tournament as its history leaves it, for an arena that goes on with it and for whoever asks for its results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use zeitnot_pairing::{Bye, Name, Pairing, PairingSystem, SeatNo, standings::Standings};
 use zeitnot_rules::{ByColor, GameResult};
@@ -144,22 +144,37 @@ pub(super) fn bye_fact(Bye { round, is_revoked, .. }: &Bye, player: &Name) -> Fa
 
 /// Returns the standings that a history leads to.
 pub(crate) fn standings(history: &History) -> Standings {
+    let corrected = history.facts().filter_map(|fact| match fact {
+        Fact::Corrected { game, .. } => Some(&**game),
+        _ => None,
+    });
+    let corrected: BTreeSet<&str> = corrected.collect();
     let mut record = Record::new(history.tournament.format.clone());
     for step in history.steps() {
-        record.apply(step);
+        match step {
+            // Others are not looked at again.
+            Step::Result(header, end, result) if !corrected.contains(&*header.id) => {
+                record.count(header, end, result);
+            }
+            step => drop(record.apply(step)),
+        }
     }
-    record.standings().clone()
+    record.into_standings()
 }
 
 /// Returns the players who are out, each with the reason.
-pub(crate) fn out(history: &History) -> BTreeMap<&Name, String> {
-    let mut out = BTreeMap::new();
-    for fact in history.facts() {
+pub(crate) fn out(history: &History) -> BTreeMap<Name, String> {
+    let (mut out, mut steps) = (BTreeMap::new(), history.steps().into_iter().peekable());
+    while let Some(step) = steps.next() {
+        let Step::Fact(fact) = step else { continue };
         match fact {
-            Fact::Withdrawn { player } => drop(out.insert(player, reason_of_withdrawal(history, player))),
+            Fact::Withdrawn { player } => {
+                let reason = steps.peek().and_then(|next| reason_of_withdrawal(player, next));
+                out.insert(player.clone(), reason.unwrap_or("Withdrawn").to_owned());
+            }
             Fact::Removed { player, note } => {
                 let note = note.as_ref().map_or(String::new(), |note| format!(": {note}"));
-                out.insert(player, format!("Removed by the organiser{note}"));
+                out.insert(player.clone(), format!("Removed by the organiser{note}"));
             }
             Fact::Returned { player } | Fact::Freed { player } => drop(out.remove(player)),
             _ => {}
@@ -168,12 +183,9 @@ pub(crate) fn out(history: &History) -> BTreeMap<&Name, String> {
     out
 }
 
-/// Returns the reason of the games that a player has forfeited, which is that of the withdrawal.
-fn reason_of_withdrawal(history: &History, player: &Name) -> String {
-    let forfeited = history.games.iter().rev().find_map(|game| {
-        let end = game.end.as_ref().filter(|end| !end.is_played())?;
-        let Some(GameResult::Won(winner)) = end.result else { return None };
-        (game.header.names[!winner] == player.as_str()).then(|| end.reason.clone())
-    });
-    forfeited.unwrap_or_else(|| "Withdrawn".to_owned())
+/// Returns the reason of the games that a player forfeits with a withdrawal. They follow it, and were not paired.
+fn reason_of_withdrawal<'h>(player: &Name, next: &Step<'h>) -> Option<&'h str> {
+    let Step::Result(header, end, GameResult::Won(winner)) = next else { return None };
+    let is_it = !end.is_played() && header.opening.is_none() && header.names[!*winner] == player.as_str();
+    is_it.then_some(end.reason.as_str())
 }

@@ -4,7 +4,7 @@ use zeitnot_pairing::standings::{Row, Standings};
 use zeitnot_rules::GameKind;
 
 use super::{config::TournamentConfig, players::Players, progress::Progress};
-use zeitnot_host::live::view::{JoinLine, Standing, TieBreakValue, TournamentState, TournamentSummary};
+use zeitnot_host::live::view::{JoinLine, PlayerStanding, TournamentState, TournamentSummary};
 
 /// Returns the view of an edition of a tournament. Without its players nobody is connected.
 pub(super) fn view(
@@ -15,23 +15,13 @@ pub(super) fn view(
     state: TournamentState,
     joins: &[JoinLine],
 ) -> TournamentSummary {
-    let player = |row: &Row| players.and_then(|players| players.get(row.seat));
-    let standing = |row: Row| Standing {
-        rank: row.rank,
-        present: player(&row).is_some_and(|player| player.client.is_some()),
-        withdrawn: player(&row).map_or(row.is_withdrawn, |player| player.is_withdrawn),
-        name: row.name.to_string(),
-        score: row.score.points(),
-        tie_breaks: row
-            .tie_breaks
-            .iter()
-            .map(|(tie_break, value)| TieBreakValue { name: tie_break.name().to_owned(), value: *value })
-            .collect(),
-        wins: row.tally.wins,
-        draws: row.tally.draws,
-        losses: row.tally.losses,
-        forfeits: row.tally.forfeits,
-        byes: row.tally.byes,
+    let standing = |row: Row| {
+        let player = players.and_then(|players| players.get(row.seat));
+        PlayerStanding {
+            present: player.is_some_and(|player| player.client.is_some()),
+            withdrawn: player.map_or(row.is_withdrawn, |player| player.is_withdrawn),
+            standing: row.into(),
+        }
     };
     TournamentSummary {
         name: config.name.to_string(),

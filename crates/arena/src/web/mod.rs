@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use axum::Extension;
 use utoipa_axum::router::OpenApiRouter;
-use zeitnot_host::database::DatabaseLocation;
+use zeitnot_host::database::Readers;
 use zeitnot_web::page::WebState;
 
 use self::results::ResultFiles;
+pub(crate) use self::results::readers;
 use crate::tournament::{ManagerHandle, TournamentRegistry};
 
 /// Access to the tournaments, for the handlers.
@@ -22,13 +23,13 @@ struct Tournaments {
     manager: ManagerHandle,
 }
 
-/// Returns the routes. Results are those of the database, if the arena keeps one.
+/// Returns the routes. Results are read by these connections, if the arena keeps a database.
 pub(crate) fn routes(
     registry: TournamentRegistry,
     manager: ManagerHandle,
-    database: Option<Arc<DatabaseLocation>>,
+    readers: Option<Readers>,
 ) -> OpenApiRouter<WebState> {
-    let files = database.map(|database| Arc::new(ResultFiles::new(database)));
+    let files = readers.map(|readers| Arc::new(ResultFiles::new(readers)));
     let routes =
         OpenApiRouter::new().merge(manage::routes()).merge(orders::routes()).merge(results::routes());
     let mut routes =

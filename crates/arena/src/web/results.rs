@@ -17,7 +17,7 @@ use axum::{
 use futures_util::{StreamExt, stream::unfold};
 use tokio::{sync::Semaphore, task::spawn_blocking, time::Instant};
 use utoipa_axum::{router::OpenApiRouter, routes};
-use zeitnot_host::database::DatabaseLocation;
+use zeitnot_host::database::{DatabaseLocation, Readers};
 use zeitnot_web::page::{ApiError, ErrorBody, Param, WebState, edition, unknown_tournament};
 use zeitnot_wire::printable;
 
@@ -29,10 +29,18 @@ use crate::{
 /// Time for which a file is handed out again as it was.
 const FRESH: Duration = Duration::from_secs(1);
 
+/// Pages of games that are read at once for all visitors; more wait. Each needs a connection.
+const PAGES_AT_ONCE: usize = 4;
+
+/// Returns the connections for files of results.
+pub(crate) fn readers(database: Arc<DatabaseLocation>) -> Readers {
+    Readers::new(database, PAGES_AT_ONCE)
+}
+
 /// Reader of the database for visitors.
 #[derive(Debug)]
 pub(super) struct ResultFiles {
-    database: Arc<DatabaseLocation>,
+    database: Readers,
     /// A visitor who reads keeps others from it.
     turn: Arc<Semaphore>,
     latest: Mutex<BTreeMap<(String, FileKind), (Instant, Bytes)>>,
@@ -105,7 +113,7 @@ impl FileKind {
 }
 
 impl ResultFiles {
-    pub(super) fn new(database: Arc<DatabaseLocation>) -> ResultFiles {
+    pub(super) fn new(database: Readers) -> ResultFiles {
         ResultFiles { database, turn: Arc::new(Semaphore::new(1)), latest: Mutex::default() }
     }
 
@@ -247,6 +255,8 @@ fn refusal(error: &ResultsError, tournament: &str) -> ApiError {
 mod tests {
     use std::sync::Arc;
 
+    use axum::body::to_bytes;
+    use futures_util::{FutureExt, future::JoinAll, future::join_all};
     use zeitnot_host::database::{Database, Opening};
     use zeitnot_pairing::{Name, format::Format};
 
@@ -258,8 +268,8 @@ mod tests {
         assert_eq!(head(br#"{"pairings":[{"moves":[]}]}"#), r#"{"pairings":[{"moves":[]}"#);
     }
 
-    #[test]
-    async fn a_file_is_read_once_for_all_who_ask_within_a_second() {
+    /// A folder with a database that has a tournament, without its arena.
+    async fn database() -> (tempfile::TempDir, ResultFiles) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("zeitnot.db");
         let (database, writer) = Database::open(path.clone().into(), || ()).await.unwrap();
@@ -270,20 +280,38 @@ mod tests {
         database.open_tournament(opening).await.unwrap();
         drop(database);
         writer.join().await;
+        let files = ResultFiles::new(readers(Arc::new(path.into())));
+        (folder, files)
+    }
 
-        let files = Arc::new(ResultFiles::new(Arc::new(path.clone().into())));
-        let read = |file| {
-            let (files, kind) = (files.clone(), FileKind::read(file).unwrap());
-            async move { files.read("class", kind).await.map(|text| text.as_ptr() as usize) }
-        };
-        let (first, second) = tokio::join!(read("results.csv"), read("results.csv"));
-        assert_eq!(first.unwrap(), second.unwrap(), "one text for both");
-        // A text that was read is kept without the file; other texts need it.
-        std::fs::remove_file(&path).unwrap();
-        let missing = read("results.json").await.unwrap_err();
-        assert_eq!(missing.status, StatusCode::INTERNAL_SERVER_ERROR);
+    #[test]
+    async fn a_file_is_read_once_for_all_who_ask_within_a_second() {
+        let (_folder, files) = database().await;
+        let read = async || files.read("class", FileKind::Csv).await.unwrap();
+        let (first, second) = tokio::join!(read(), read());
+        assert_eq!(first.as_ptr(), second.as_ptr(), "one text for both");
         files.latest().values_mut().for_each(|(read, _)| *read -= FRESH);
-        assert!(read("results.csv").await.is_err(), "no older than a second");
-        assert!(files.latest().is_empty());
+        assert_ne!(read().await.as_ptr(), first.as_ptr(), "no older than a second");
+        assert_eq!(files.latest().len(), 1);
+        files.database.close().await;
+    }
+
+    #[test]
+    async fn downloads_share_a_few_connections() {
+        let (_folder, files) = database().await;
+        let answer = async |_| files.answer("class", FileKind::Json).await.unwrap();
+        let downloads = join_all((0..4 * PAGES_AT_ONCE).map(answer)).await;
+        // Whoever has begun and reads slowly holds none.
+        let (free, idle) = files.database.free();
+        assert_eq!(free, PAGES_AT_ONCE);
+        assert!((1..=PAGES_AT_ONCE).contains(&idle), "{idle}");
+        let turns = join_all((0..PAGES_AT_ONCE).map(|_| files.database.turn())).await;
+        let mut waiting =
+            downloads.into_iter().map(|body| to_bytes(body, usize::MAX)).collect::<JoinAll<_>>();
+        assert!((&mut waiting).now_or_never().is_none(), "they wait for their turns");
+        drop(turns);
+        assert!(waiting.await.into_iter().all(|file| file.unwrap().ends_with(b"\"pairings\":[]}")));
+        files.database.close().await;
+        assert!(files.read("class", FileKind::Csv).await.is_err(), "the arena is stopping");
     }
 }

@@ -38,6 +38,7 @@ mod opening;
 mod ownership;
 mod postgres;
 mod read;
+mod readers;
 mod sqlite;
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,7 @@ pub use games::{FoundGame, GameCursor};
 pub use location::{BadLocation, DatabaseLocation, ServerUrl};
 pub use opening::{Opened, Opening};
 pub use read::Reader;
+pub use readers::{Readers, Turn};
 pub use tournaments::{History, Step, StoredOutcome, StoredTournament};
 pub use write::moment;
 

@@ -43,6 +43,12 @@ impl Reader {
         let _ = within(self.limit, close).await;
     }
 
+    /// Returns whether the server is still there.
+    pub(super) async fn is_alive(&mut self) -> bool {
+        let ping = async { Ok(self.connection.ping().await?) };
+        within(self.limit, ping).await.is_ok()
+    }
+
     /// Returns the refusals of no tournament, the latest last.
     pub(super) async fn refusals(&mut self) -> Result<Vec<RefusalRecord>, DatabaseError> {
         within(self.limit, refusals(&mut self.connection, None)).await

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use zeitnot_pairing::format::PairingKind;
+use zeitnot_pairing::{
+    format::{PairingKind, TieBreak},
+    standings::{Row, Tally},
+};
 use zeitnot_rules::Color;
 
 use crate::schema;
@@ -230,7 +233,7 @@ pub struct TournamentSummary {
     /// State.
     pub state: TournamentState,
     /// Standings, best first.
-    pub players: Vec<Standing>,
+    pub players: Vec<PlayerStanding>,
     /// Ways to join.
     pub joins: Vec<JoinLine>,
     /// Beginning of play: `full`, `organiser` or `at-once`.
@@ -277,6 +280,33 @@ pub struct Standing {
     pub forfeits: u32,
     /// Points without a game.
     pub byes: u32,
+}
+
+impl From<Row> for Standing {
+    fn from(row: Row) -> Standing {
+        let Tally { wins, draws, losses, forfeits, byes } = row.tally;
+        let value =
+            |(tie_break, value): (TieBreak, f64)| TieBreakValue { name: tie_break.name().to_owned(), value };
+        Standing {
+            rank: row.rank,
+            name: row.name.to_string(),
+            score: row.score.points(),
+            tie_breaks: row.tie_breaks.into_iter().map(value).collect(),
+            wins,
+            draws,
+            losses,
+            forfeits,
+            byes,
+        }
+    }
+}
+
+/// Player of a tournament that the page shows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PlayerStanding {
+    /// Row of the standings.
+    #[serde(flatten)]
+    pub standing: Standing,
     /// Connected now.
     pub present: bool,
     /// Plays no more.

@@ -161,6 +161,11 @@ impl Standings {
         self.acceleration.get_or_insert_with(|| Acceleration::new(acceleration, players, rounds));
     }
 
+    /// Returns the name of a player who has a seat.
+    pub fn name(&self, player: &str) -> Option<&Name> {
+        self.seats.get_key_value(player).map(|(name, _)| name)
+    }
+
     pub fn games(&self, name: &Name) -> u32 {
         self.entrant(name).map_or(0, |entrant| Tally::of(&entrant.card).games())
     }

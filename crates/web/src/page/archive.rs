@@ -1,19 +1,14 @@
-//! Games that the hub does not have, as they ended long ago or in an earlier run: look-ups in the database.
+//! Look-ups in the database: games that ended long ago or in an earlier run, which the hub does not have.
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use axum::http::StatusCode;
-use futures_util::{FutureExt, future::BoxFuture};
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    task::spawn_blocking,
-    time::Instant,
-};
+use tokio::{task::spawn_blocking, time::Instant};
 use zeitnot_host::{
-    database::{DatabaseError, DatabaseLocation, GameState, Reader, StoredOutcome},
+    database::{DatabaseError, DatabaseLocation, GameState, Readers, StoredOutcome, Turn},
     live::{
         stored,
         view::{Game, Numbering, Tournament, TournamentSummary},
@@ -26,12 +21,12 @@ use zeitnot_wire::printable;
 
 use super::answer::ApiError;
 
-/// Look-ups at once; more wait.
+/// Look-ups at once; others wait.
 const AT_ONCE: usize = 4;
 /// Longest id of a game.
 const MAX_ID: usize = 64;
 
-/// Standings of tournaments by their numbers, each with the moment at which they were read.
+/// Standings of tournaments by their numbers, each with the time at which they were read.
 pub(super) type Summaries = BTreeMap<i64, (Instant, TournamentSummary)>;
 
 /// Function that makes the view of a stored tournament; `None` if it cannot be shown.
@@ -40,11 +35,8 @@ pub type ViewStored = fn(&StoredOutcome) -> Option<Tournament>;
 /// Games and tournaments in the arena's database, if it keeps one.
 #[derive(Clone, Debug)]
 pub(crate) struct Archive {
-    pub(super) database: Option<Arc<DatabaseLocation>>,
+    pub(super) database: Option<Readers>,
     pub(super) view_stored: ViewStored,
-    turns: Arc<Semaphore>,
-    /// Connections that no look-up uses now.
-    idle: Arc<Mutex<Vec<Reader>>>,
     pub(super) summaries: Arc<Mutex<Summaries>>,
 }
 
@@ -56,72 +48,33 @@ type Event = (String, PairingKind);
 pub(super) struct StoredGame {
     game: GameState,
     tournament: Option<Event>,
-    turn: OwnedSemaphorePermit,
+    turn: Turn,
 }
 
 impl Archive {
     pub(super) fn new(database: Option<Arc<DatabaseLocation>>, view_stored: ViewStored) -> Archive {
-        Archive {
-            database,
-            view_stored,
-            turns: Arc::new(Semaphore::new(AT_ONCE)),
-            idle: Arc::default(),
-            summaries: Arc::default(),
-        }
+        let database = database.map(|it| Readers::new(it, AT_ONCE));
+        Archive { database, view_stored, summaries: Arc::default() }
     }
 
     /// Finds a game of any front.
     pub(super) async fn find(&self, id: &str) -> Result<Option<StoredGame>, ApiError> {
         let Some(database) = self.database.as_ref().filter(|_| is_id(id)) else { return Ok(None) };
-        let turn = self.turn().await?;
-        let id = id.to_owned();
-        let found = self.ask(database, move |reader| {
-            let id = id.clone();
-            async move { reader.game(&id).await }.boxed()
-        });
-        let found = found.await?;
+        let turn = turn(database).await?;
+        let found = turn.ask(async |reader| reader.game(id).await).await;
+        let found = found.map_err(|error| unreadable(database, &error))?;
         Ok(found.map(|(game, tournament)| StoredGame { game, tournament, turn }))
     }
 
-    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        self.turns.clone().acquire_owned().await.map_err(|_| ApiError::stopping())
-    }
-
-    /// Asks the database by a connection that another look-up has left, or by a new one.
-    pub(super) async fn ask<T>(
-        &self,
-        database: &DatabaseLocation,
-        question: impl for<'r> Fn(&'r mut Reader) -> BoxFuture<'r, Result<T, DatabaseError>>,
-    ) -> Result<T, ApiError> {
-        let asked = async {
-            // One that has failed, or was left in the middle, is not used again.
-            let idle = self.idle().pop();
-            if let Some(mut reader) = idle
-                && let Ok(answer) = question(&mut reader).await
-            {
-                self.idle().push(reader);
-                return Ok(answer);
-            }
-            let mut reader = Reader::open(database).await?;
-            let answer = question(&mut reader).await?;
-            self.idle().push(reader);
-            Ok(answer)
-        };
-        asked.await.map_err(|error| unreadable(database, &error))
-    }
-
-    /// Closes the connections, so that the writer, which closes last, leaves nothing beside the database.
     pub(super) async fn close(&self) {
-        let idle = std::mem::take(&mut *self.idle());
-        for reader in idle {
-            reader.close().await;
+        if let Some(database) = &self.database {
+            database.close().await;
         }
     }
+}
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Reader>> {
-        // Nothing in here is half done after a panic.
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+pub(super) async fn turn(database: &Readers) -> Result<Turn, ApiError> {
+    database.turn().await.ok_or_else(ApiError::stopping)
 }
 
 /// Returns whether it may be the id of a game.
@@ -129,8 +82,8 @@ pub(super) fn is_id(id: &str) -> bool {
     (1..=MAX_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-fn unreadable(database: &DatabaseLocation, error: &DatabaseError) -> ApiError {
-    tracing::error!("cannot read the database {database}: {error}");
+pub(super) fn unreadable(database: &Readers, error: &DatabaseError) -> ApiError {
+    tracing::error!("cannot read the database {}: {error}", database.location());
     let error = "the database cannot be read: the arena's log says why";
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error)
 }
@@ -145,8 +98,8 @@ impl StoredGame {
         self.replay(|game, tournament| pgn::print_stored(tournament.map(|(name, _)| name), game)).await
     }
 
-    /// Plays the game again, not on the page's thread, where games at tables are played. A visitor who gives up does not
-    /// end the turn of a replay that runs.
+    /// Replays the game on a thread for that, as the page's thread must not block. The replay keeps its turn to its end, also
+    /// if the visitor has left.
     async fn replay<T: Send + 'static>(
         self,
         replay: impl FnOnce(&GameState, Option<Event>) -> Result<T, GameError> + Send + 'static,
@@ -197,21 +150,22 @@ mod tests {
         database.commit(vec![Change::Game(game)]).await;
 
         let archive = Archive::new(Some(Arc::new(path.clone().into())), |_| None);
+        let readers = archive.database.clone().unwrap();
         for _ in 0..3 {
             assert_eq!(archive.find(&id).await.unwrap().unwrap().view().await.unwrap().summary.id, id);
         }
-        assert_eq!(archive.idle().len(), 1);
+        assert_eq!(readers.free(), (AT_ONCE, 1));
         // A game that was found keeps its turn until it is replayed.
         let mut held = Vec::new();
         for _ in 0..AT_ONCE {
             held.push(archive.find(&id).await.unwrap().unwrap());
         }
-        assert_eq!((archive.turns.available_permits(), archive.idle().len()), (0, 1));
+        assert_eq!(readers.free(), (0, 1));
         let here = thread::current().id();
         let there = held.pop().unwrap().replay(|_, _| Ok(thread::current().id())).await.unwrap();
         assert_ne!(here, there);
         drop(held);
-        assert_eq!(archive.turns.available_permits(), AT_ONCE);
+        assert_eq!(readers.free().0, AT_ONCE);
 
         archive.close().await;
         drop(database);

@@ -1,4 +1,4 @@
-//! Lists of what the hub does not have, and tournaments of earlier runs: a page at a time, from the database.
+//! Pages of games and tournaments of earlier runs, from the database.
 
 use std::{
     collections::BTreeSet,
@@ -7,14 +7,12 @@ use std::{
 };
 
 use axum::http::StatusCode;
-use futures_util::FutureExt;
 use tokio::{
-    sync::OwnedSemaphorePermit,
     task::spawn_blocking,
     time::{Instant, timeout},
 };
 use zeitnot_host::{
-    database::{DatabaseLocation, FoundGame, StoredOutcome, StoredTournament},
+    database::{FoundGame, Readers, StoredOutcome, StoredTournament, Turn},
     live::{
         MAX_LISTED, stored,
         view::{GameSummary, Numbering, Tournament, TournamentSummary},
@@ -24,20 +22,20 @@ use zeitnot_pairing::Name;
 
 use super::{
     answer::ApiError,
-    archive::{Archive, Summaries, ViewStored, is_id},
+    archive::{Archive, Summaries, ViewStored, is_id, turn, unreadable},
 };
 
 /// Games and tournaments of a page.
 const GAMES: usize = 50;
 const TOURNAMENTS: usize = 20;
-/// Time for which the standings of a stored tournament are listed again as they were, and how many are kept meanwhile.
-/// Only an arena that still has it can correct one that is complete.
+/// Time for which the standings of a stored tournament are cached, and how many are. Another arena that still has the
+/// tournament may correct them.
 const FRESH: Duration = Duration::from_secs(600);
 const MAX_FRESH: usize = 100;
-/// Time for the games that are listed at the start.
+/// Longest time for reading the games that are listed at the start.
 const MAX_START: Duration = Duration::from_secs(5);
 
-/// Page of a list, and the end of the next one: that which is before it; `None`: there is no next one.
+/// Page of a list, and the key with which the next page is asked for; `None` on the last page.
 #[derive(Debug)]
 pub(super) struct Page<T, K> {
     pub(super) rows: Vec<T>,
@@ -62,20 +60,16 @@ impl Archive {
         latest.map_or(Vec::new(), |found| found.map_or(Vec::new(), |page| page.rows))
     }
 
-    /// Returns a page of the games that ended before the game of that id, the latest first.
+    /// Returns a page of the games that ended before this game, the latest first.
     pub(super) async fn games(&self, before: &str) -> Result<Page<GameSummary, String>, ApiError> {
         if is_id(before) { self.ended(Some(before), GAMES).await } else { Ok(Page::default()) }
     }
 
     async fn ended(&self, before: Option<&str>, max: usize) -> Result<Page<GameSummary, String>, ApiError> {
         let Some(database) = &self.database else { return Ok(Page::default()) };
-        let turn = self.turn().await?;
-        let before = before.map(str::to_owned);
-        let games = self.ask(database, move |reader| {
-            let before = before.clone();
-            async move { reader.ended_games(before.as_deref(), max).await }.boxed()
-        });
-        let games = games.await?;
+        let turn = turn(database).await?;
+        let games = turn.ask(async |reader| reader.ended_games(before, max).await).await;
+        let games = games.map_err(|error| unreadable(database, &error))?;
         let last = games.last().filter(|_| games.len() == max);
         let older = last.map(|(game, _)| game.header.id.to_string());
         // As for one game.
@@ -91,21 +85,18 @@ impl Archive {
         edition: Option<u32>,
     ) -> Result<Option<Tournament>, ApiError> {
         let (Some(database), Ok(name)) = (&self.database, Name::try_from(name)) else { return Ok(None) };
-        let turn = self.turn().await?;
-        let outcome = self.ask(database, move |reader| {
-            let name = name.clone();
-            async move {
-                let Some(found) = reader.tournament(&name, edition).await? else { return Ok(None) };
-                reader.outcome(found).await.map(Some)
-            }
-            .boxed()
+        let turn = turn(database).await?;
+        let outcome = turn.ask(async |reader| {
+            let Some(found) = reader.tournament(&name, edition).await? else { return Ok(None) };
+            reader.outcome(found).await.map(Some)
         });
-        let Some(outcome) = outcome.await? else { return Ok(None) };
+        let outcome = outcome.await.map_err(|error| unreadable(database, &error))?;
+        let Some(outcome) = outcome else { return Ok(None) };
         view(self.view_stored, outcome, turn).await.map(Some)
     }
 
-    /// Returns a page of tournaments, the latest first: of all, or of those before that number. Those that the page has
-    /// anyway, by name and edition, are left out.
+    /// Returns a page of tournaments, the latest first: of all, or of those before that number. Known ones, by name and
+    /// edition, are left out.
     pub(super) async fn tournaments(
         &self,
         before: Option<i64>,
@@ -113,9 +104,9 @@ impl Archive {
     ) -> Result<Page<TournamentSummary, i64>, ApiError> {
         let Some(database) = &self.database else { return Ok(Page::default()) };
         let max = known.len() + TOURNAMENTS + 1;
-        let turn = self.turn().await?;
-        let list = self.ask(database, move |reader| reader.tournaments_before(before, max).boxed());
-        let mut found = list.await?;
+        let turn = turn(database).await?;
+        let found = turn.ask(async |reader| reader.tournaments_before(before, max).await).await;
+        let mut found = found.map_err(|error| unreadable(database, &error))?;
         drop(turn);
         found.retain(|it| !known.contains(&(it.name.to_string(), it.edition)));
         let has_more = found.len() > TOURNAMENTS;
@@ -137,15 +128,17 @@ impl Archive {
     /// Returns the standings of a tournament, which may be some minutes old.
     async fn summary(
         &self,
-        database: &DatabaseLocation,
+        database: &Readers,
         tournament: StoredTournament,
     ) -> Result<TournamentSummary, ApiError> {
-        let (turn, id) = (self.turn().await?, tournament.id.number());
+        let turn = turn(database).await?;
+        let id = tournament.id.number();
         if let Some(known) = self.fresh_summary(id) {
             return Ok(known);
         }
-        let outcome = self.ask(database, move |reader| reader.outcome(tournament.clone()).boxed());
-        let summary = view(self.view_stored, outcome.await?, turn).await?.summary;
+        let outcome = turn.ask(async |reader| reader.outcome(tournament.clone()).await).await;
+        let outcome = outcome.map_err(|error| unreadable(database, &error))?;
+        let summary = view(self.view_stored, outcome, turn).await?.summary;
         self.summaries().insert(id, (Instant::now(), summary.clone()));
         Ok(summary)
     }
@@ -176,12 +169,8 @@ fn summary((game, tournament): FoundGame) -> Option<GameSummary> {
     }
 }
 
-/// Makes the view of a tournament, not on the page's thread.
-async fn view(
-    view_stored: ViewStored,
-    outcome: StoredOutcome,
-    turn: OwnedSemaphorePermit,
-) -> Result<Tournament, ApiError> {
+/// Makes the view of a tournament on a thread for that.
+async fn view(view_stored: ViewStored, outcome: StoredOutcome, turn: Turn) -> Result<Tournament, ApiError> {
     let name = outcome.history.tournament.name.clone();
     let viewed = spawn_blocking(move || (view_stored(&outcome), turn)).await;
     let (view, _turn) = viewed.map_err(|_| ApiError::stopping())?;

@@ -108,3 +108,29 @@ async fn two_silent_players_of_a_swiss_are_paired_again_without_a_point() {
     assert_eq!((bench.score("ada"), bench.score("bob")), (0.5, 0.5));
     bench.close().await;
 }
+
+#[test]
+async fn the_reason_of_an_earlier_withdrawal_is_not_told_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = "players = 4\npairing = 'swiss'\nrounds = 3\nack_timeout = '20s'";
+    let mut bench = begun(folder.path(), settings, &["ada", "bob", "cyd", "dan"]).await;
+    pair_in_silence(&mut bench, "dan");
+    bench.actor.expire(Instant::now() + Duration::from_secs(20));
+    bench.settle().await;
+    let out = async || {
+        let mut reader = Reader::open(&folder.path().join("zeitnot.db").into()).await.unwrap();
+        let tournament = reader.tournaments().await.unwrap().remove(0);
+        restore::out(&reader.history(tournament).await.unwrap())
+    };
+    assert_eq!(out().await, [(name("dan"), "No acknowledgement".to_owned())].into());
+    assert!(bench.join("dan"));
+    let [[white, black]] = <[_; 1]>::try_from(bench.games()).unwrap();
+    bench.end(&white, &black, GameResult::Draw).await;
+    bench.leave("dan");
+    let seat = bench.actor.players.seat_of("dan").unwrap();
+    bench.actor.withdraw(seat, Departure::Absence);
+    bench.settle().await;
+    // There was no game to forfeit.
+    assert_eq!(out().await, [(name("dan"), "Withdrawn".to_owned())].into());
+    bench.close().await;
+}
