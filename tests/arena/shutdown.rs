@@ -1,10 +1,17 @@
 //! A stop in the middle of everything: games are kept, and nothing stays behind.
 
+use time::OffsetDateTime;
 use tokio::runtime::Handle;
+use zeitnot_host::database::{
+    Change, Database, GameEnd, GameHeader, GameState, MoveList, Opening, Source, TournamentState,
+};
+use zeitnot_pairing::{Name, format::Format};
+use zeitnot_rules::{ByColor, GameKind};
 
 use crate::support::{
     arena::{By, TestArena, record_files},
     log::Log,
+    storage::{Storage, on_both_databases},
 };
 
 #[test]
@@ -66,4 +73,54 @@ async fn a_game_broken_off_by_a_stop_does_not_count_as_over() {
     let log = Log::capture();
     TestArena::tournament(folder, "", "").await.stop().await;
     assert_eq!(log.count("class goes on: games over: 0, broken off: 1"), 1, "{}", log.text());
+}
+
+on_both_databases!(the_last_games_of_a_tournament_are_written_at_the_next_start);
+
+/// The folder of games was full when a tournament ended.
+async fn the_last_games_of_a_tournament_are_written_at_the_next_start(folder: Storage) {
+    let games = folder.path().join("games");
+    std::fs::create_dir(&games).unwrap();
+    let file = || games.join("zeitnot.db").into();
+    let location = folder.url().map_or_else(file, |url| url.parse().unwrap());
+    let (database, writer) = Database::open(location, || ()).await.unwrap();
+    let (name, kind, time_control) =
+        (Name::try_from("ended").unwrap(), GameKind::Chess, "3".parse().unwrap());
+    let opening = Opening { name, kind, time_control, format: Format::default(), created: None };
+    let id = database.open_tournament(opening).await.unwrap().history.tournament.id;
+    let began = OffsetDateTime::UNIX_EPOCH;
+    let header = GameHeader {
+        id: "late".into(),
+        source: Source::Contest,
+        kind,
+        tournament: Some(id),
+        round: Some(1),
+        opening: Some(0),
+        names: ByColor(["alice", "bob"].map(str::to_owned)),
+        time_control: None,
+        start: None,
+        repeats: None,
+        began,
+    };
+    let end = GameEnd {
+        result: None,
+        reason: "Aborted".into(),
+        termination: "abandoned".into(),
+        place: None,
+        at: began,
+        note: None,
+        corrected: None,
+    };
+    let game = GameState { header: header.into(), moves: MoveList::default(), end: Some(end) };
+    let complete = Change::State(id, TournamentState::Complete);
+    database.commit(vec![Change::Game(game), complete]).await;
+    drop(database);
+    writer.join().await;
+
+    // Once is enough.
+    let (_, folder) = TestArena::tournament(folder, "", "").await.stop().await;
+    let (_, folder) = TestArena::tournament(folder, "", "").await.stop().await;
+    let [file] = record_files(folder.path()).collect::<Vec<_>>().try_into().unwrap();
+    let pgn = std::fs::read_to_string(file).unwrap();
+    assert_eq!(pgn.matches("[GameId \"late\"]").count(), 1, "{pgn}");
 }

@@ -1,6 +1,6 @@
 //! PGN of games: seven tags and a few more, moves with clocks and evaluations. All games of an arena are printed here.
 
-use std::time::Duration;
+use std::{fmt::Display, time::Duration};
 
 use zeitnot_rules::{Color, DynGame, GameError, GameKind, GameResult};
 use zeitnot_wire::{
@@ -44,8 +44,12 @@ pub fn print_stored(tournament: Option<String>, game: &GameState) -> Result<Stri
 
 /// Prints a game of the database, or a comment if it does not fit the rules.
 pub fn print_or_explain(tournament: Option<String>, game: &GameState) -> String {
-    let explain = |error| format!("; game {} cannot be shown: {error}\n\n", game.header.id);
-    print_stored(tournament, game).unwrap_or_else(explain)
+    print_stored(tournament, game).unwrap_or_else(|error| explain(&game.header.id, &error))
+}
+
+/// Prints a comment in place of a game.
+pub(crate) fn explain(id: &str, why: &dyn Display) -> String {
+    format!("; game {id} cannot be shown: {why}\n\n")
 }
 
 /// Returns the id of a game if this line of its PGN is the tag that has it.

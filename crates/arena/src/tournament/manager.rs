@@ -13,6 +13,7 @@ use tokio::{
     task::{JoinError, JoinSet},
 };
 use tokio_util::sync::CancellationToken;
+use zeitnot_engine::priority;
 use zeitnot_pairing::Name;
 use zeitnot_wire::printable;
 
@@ -30,6 +31,7 @@ use zeitnot_host::{
     jobs::Handle,
     live::view::RefusalRow,
     panic_guard::{self, Panic},
+    store::{Store, StoreThread},
 };
 use zeitnot_web::secret::Secret;
 
@@ -259,6 +261,7 @@ impl TournamentManager {
     /// Returns their outcomes in the order in which they were opened.
     pub(crate) async fn run(mut self, is_managed: bool, stop: CancellationToken) -> Vec<TournamentSummary> {
         self.start(&stop);
+        let catch_up = self.catch_up();
         while is_managed || !self.running.is_empty() {
             select! {
                 () = stop.cancelled() => break,
@@ -275,7 +278,18 @@ impl TournamentManager {
         while let Some(ended) = self.running.join_next().await {
             self.note_end(ended);
         }
+        if let Some((store, thread)) = catch_up {
+            drop(store);
+            thread.join().await;
+        }
         self.ended.into_values().collect()
+    }
+
+    /// Writes the games of tournaments that ended in an earlier run, if that run did not come to it.
+    fn catch_up(&self) -> Option<(Store, StoreThread)> {
+        let Environment { database, games, .. } = &self.environment;
+        let running = self.known.keys().cloned().collect();
+        Some(StoreThread::catch_up(database.as_ref()?, running, games.clone(), priority::usual))
     }
 
     /// Starts the tasks of those that are open.

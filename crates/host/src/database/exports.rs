@@ -1,24 +1,42 @@
 //! Games on their way to the files of games.
 
+use std::sync::Arc;
+
 use sqlx::{AnyConnection, Row, any::AnyRow, query};
 use zeitnot_pairing::Name;
 
 use super::{
-    change::{ExportFile, GameState},
+    change::{ExportFile, GameState, TournamentId, TournamentState},
     error::DatabaseError,
     games::game_state,
     open::within,
-    read::{Reader, number},
+    read::{Reader, name, number},
 };
 
+/// Game that is over and in no file of games, unless its row cannot be read.
+#[derive(Debug)]
+pub(crate) struct Unexported {
+    pub(crate) id: Arc<str>,
+    pub(crate) game: Result<GameState, DatabaseError>,
+}
+
 impl Reader {
+    /// Returns the names of the tournaments with games that are over and in no file, each with its latest edition. On a
+    /// server those that are not complete are left to the arenas that run them.
+    pub(super) async fn unexported_tournaments(
+        &mut self,
+    ) -> Result<Vec<(Name, TournamentId)>, DatabaseError> {
+        let state = if self.is_shared { TournamentState::Complete.as_str() } else { "%" };
+        within(self.limit, unexported_tournaments(&mut self.connection, state)).await
+    }
+
     /// Returns the first games of the tournaments of that name, or of the Lichess API, that are over and in no file of
     /// games.
     pub(crate) async fn unexported(
         &mut self,
         tournament: Option<&Name>,
         limit: usize,
-    ) -> Result<Vec<GameState>, DatabaseError> {
+    ) -> Result<Vec<Unexported>, DatabaseError> {
         within(self.limit, unexported(&mut self.connection, tournament, limit)).await
     }
 
@@ -31,11 +49,26 @@ impl Reader {
     }
 }
 
+async fn unexported_tournaments(
+    connection: &mut AnyConnection,
+    state: &str,
+) -> Result<Vec<(Name, TournamentId)>, DatabaseError> {
+    let rows = query(
+        "SELECT name, id FROM tournament AS latest
+         WHERE state LIKE $1 AND edition = (SELECT MAX(edition) FROM tournament WHERE name = latest.name)
+               AND EXISTS (SELECT 1 FROM game JOIN tournament AS played ON played.id = tournament_id
+                           WHERE played.name = latest.name AND exported IS NULL AND termination <> 'forfeit')
+         ORDER BY id",
+    );
+    let rows = rows.bind(state).fetch_all(connection).await?;
+    rows.iter().map(|row| Ok((name(row, "name")?, TournamentId(row.try_get("id")?)))).collect()
+}
+
 async fn unexported(
     connection: &mut AnyConnection,
     tournament: Option<&Name>,
     limit: usize,
-) -> Result<Vec<GameState>, DatabaseError> {
+) -> Result<Vec<Unexported>, DatabaseError> {
     let games = match tournament {
         Some(name) => query(
             "SELECT * FROM game WHERE tournament_id IN (SELECT id FROM tournament WHERE name = $1)
@@ -51,7 +84,9 @@ async fn unexported(
         ),
     };
     let games = games.bind(i64::try_from(limit).unwrap_or(i64::MAX));
-    games.fetch_all(connection).await?.iter().map(game_state).collect()
+    let game =
+        |row: &AnyRow| Ok(Unexported { id: row.try_get::<&str, _>("id")?.into(), game: game_state(row) });
+    games.fetch_all(connection).await?.iter().map(game).collect()
 }
 
 async fn export_file(

@@ -51,6 +51,7 @@ pub use change::{
     Place, RefusalRecord, SettingsText, Subject, TournamentId, TournamentState,
 };
 pub use error::DatabaseError;
+pub(crate) use exports::Unexported;
 pub use games::{FoundGame, GameCursor};
 pub use location::{BadLocation, DatabaseLocation, ServerUrl};
 pub use opening::{Opened, Opening};
@@ -258,6 +259,22 @@ impl Database {
         }
         let refusals = async { Reader::open(&self.location).await?.refusals().await };
         refusals.await.map_err(|why| self.unusable(why))
+    }
+
+    /// Returns the names of the tournaments with games that are over and in no file, unless another arena has them.
+    pub(crate) async fn unexported(&self) -> Result<Vec<Name>, DatabaseError> {
+        let mut reader = Reader::open(&self.location).await?;
+        let found = reader.unexported_tournaments().await;
+        reader.close().await;
+        let mut names = Vec::new();
+        for (name, latest) in found? {
+            match self.take(Subject::Tournament(latest)).await {
+                Ok(()) => names.push(name),
+                Err(error) if error.is_taken() => {}
+                Err(error) => return Err(error.why),
+            }
+        }
+        Ok(names)
     }
 
     /// Takes the state of the Lichess API, and returns it.

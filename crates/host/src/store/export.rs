@@ -5,8 +5,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs::File,
-    io::{self, Read, Seek, SeekFrom},
+    fs, io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -15,16 +14,16 @@ use std::{
 use tokio::{sync::mpsc, time::timeout};
 use zeitnot_pairing::Name;
 
-use super::GameFile;
+use super::{GameFile, file::prefix, tail::Tail};
 use crate::{
-    database::{Change, Database, DatabaseError, ExportFile, GameState, Reader, WeakDatabase},
+    database::{Change, DatabaseError, ExportFile, Reader, Unexported, WeakDatabase},
     pgn,
 };
 
 /// Games that are read, written and marked at once.
 pub(super) const PAGE: usize = 64;
-/// Most bytes that are looked through after a kill: more than a page of games has.
-const MAX_TAIL: u64 = 64 << 20;
+/// Most games that an earlier version may have lost: more than a migration gives back.
+const MAX_LOST: usize = 2048;
 /// Time between two attempts while the database or the disk fails.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -34,7 +33,6 @@ pub struct Exporter {
     /// `None`: the games of the Lichess API.
     tournament: Option<Name>,
     pub(super) file: GameFile,
-    wake: mpsc::Receiver<()>,
     reader: Option<Reader>,
     /// The database knows our file.
     is_known: bool,
@@ -44,37 +42,39 @@ pub struct Exporter {
 
 /// Reason to look again.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Next {
+pub(super) enum Next {
     /// There are more games.
     Page,
     /// A game ends.
     Game,
     /// The database or the disk has failed.
     Retry,
+    /// None: a later opened tournament of that name has a file of its own.
+    Over,
+}
+
+/// Waits for a while after a failure; returns whether to try again, rather than for the last time.
+pub(super) async fn retry(wake: &mut mpsc::Receiver<()>) -> bool {
+    !matches!(timeout(RETRY, wake.recv()).await, Ok(None))
 }
 
 impl Exporter {
-    pub(super) fn new(
-        database: &Database,
-        tournament: Option<Name>,
-        file: GameFile,
-        wake: mpsc::Receiver<()>,
-    ) -> Exporter {
+    pub(super) fn new(database: WeakDatabase, tournament: Option<Name>, file: GameFile) -> Exporter {
         let (reader, is_known, appended) = (None, false, BTreeSet::new());
-        let database = database.downgrade();
-        Exporter { database, tournament, file, wake, reader, is_known, appended }
+        Exporter { database, tournament, file, reader, is_known, appended }
     }
 
-    /// Writes until no sender is left; returns the file, if there were games.
-    pub(super) async fn run(mut self) -> Option<PathBuf> {
+    /// Writes until no sender is left, or if no more games come, until all are written; returns the file, if there were
+    /// games.
+    pub(super) async fn run(mut self, wake: &mut mpsc::Receiver<()>, more_come: bool) -> Option<PathBuf> {
         loop {
-            let next = self.export().await;
-            let wakes = match next {
-                Next::Page => continue,
-                Next::Game => self.wake.recv().await.is_some(),
-                Next::Retry => !matches!(timeout(RETRY, self.wake.recv()).await, Ok(None)),
+            let goes_on = match self.export().await {
+                Next::Page => true,
+                Next::Game => more_come && wake.recv().await.is_some(),
+                Next::Retry => retry(wake).await,
+                Next::Over => false,
             };
-            if !wakes {
+            if !goes_on {
                 break;
             }
         }
@@ -86,7 +86,7 @@ impl Exporter {
     }
 
     /// Writes the games of a page.
-    async fn export(&mut self) -> Next {
+    pub(super) async fn export(&mut self) -> Next {
         match self.write_page().await {
             Ok(next) => next,
             Err(error) => {
@@ -103,17 +103,21 @@ impl Exporter {
             Some(reader) => reader,
             None => Reader::open(self.database.location()).await?,
         };
-        if !self.is_known {
-            self.is_known = self.take_over(&mut reader).await?;
+        let file = reader.export_file(self.tournament.as_ref()).await?;
+        let is_ours = file.as_ref().is_some_and(|file| file.file == self.export_file(0).file);
+        if self.is_known && !is_ours {
+            self.reader = Some(reader);
+            return Ok(Next::Over);
         }
+        self.is_known = is_ours || self.take_over(&mut reader, file).await?;
         let games = reader.unexported(self.tournament.as_ref(), PAGE).await?;
         self.reader = Some(reader);
         if !self.is_known {
             return Ok(Next::Retry);
         }
-        self.appended.retain(|id| games.iter().any(|game| game.header.id == *id));
+        self.appended.retain(|id| games.iter().any(|game| game.id == *id));
         let is_last = games.len() < PAGE;
-        let fresh: Vec<_> = games.iter().filter(|game| !self.appended.contains(&game.header.id)).collect();
+        let fresh: Vec<_> = games.iter().filter(|game| !self.appended.contains(&game.id)).collect();
         match self.append(&fresh).await {
             _ if fresh.is_empty() && !is_last => Ok(Next::Retry),
             Err(_) => Ok(Next::Retry),
@@ -124,27 +128,43 @@ impl Exporter {
 
     /// Makes our file that of the tournament, and marks the games that the last run has appended to its own. Returns
     /// whether the database has taken it.
-    async fn take_over(&mut self, reader: &mut Reader) -> Result<bool, DatabaseError> {
-        let ours = self.export_file(0);
-        let last = reader.export_file(self.tournament.as_ref()).await?;
-        if last.as_ref() == Some(&ours) {
-            return Ok(true);
-        }
-        let appended = last.map(|ExportFile { file, bytes, .. }| ids(Path::new(&file), bytes));
-        let marks = appended.into_iter().flatten().map(|id| Change::Exported(id.into()));
+    async fn take_over(
+        &mut self,
+        reader: &mut Reader,
+        last: Option<ExportFile>,
+    ) -> Result<bool, DatabaseError> {
+        let appended = match (last, &self.tournament) {
+            (Some(ExportFile { file, bytes, .. }), _) => appended(Path::new(&file), bytes),
+            (None, Some(name)) => {
+                let lost = reader.unexported(Some(name), MAX_LOST).await?;
+                written(&lost, name, self.file.path())
+            }
+            (None, None) => Vec::new(),
+        };
+        let (ours, marks) = (self.export_file(0), appended.into_iter().map(|id| Change::Exported(id.into())));
         self.database.commit(marks.chain([Change::ExportFile(ours.clone())]).collect()).await;
         Ok(reader.export_file(self.tournament.as_ref()).await?.as_ref() == Some(&ours))
     }
 
-    /// Appends games to the file, up to the first that it does not take, and marks them.
-    async fn append(&mut self, games: &[&GameState]) -> io::Result<()> {
+    /// Appends games to the file, up to the first that it does not take, and marks them. One that cannot be read or does
+    /// not fit the rules is explained there.
+    async fn append(&mut self, games: &[&Unexported]) -> io::Result<()> {
         let (mut changes, mut appended) = (Vec::new(), Ok(()));
-        for game in games {
-            let id = &game.header.id;
+        for Unexported { id, game } in games {
             let tournament = self.tournament.as_ref().map(Name::to_string);
-            appended = self.file.append(&pgn::print_or_explain(tournament, game));
+            let shown = game.as_ref().map_err(ToString::to_string);
+            let print = |game| pgn::print_stored(tournament, game).map_err(|error| error.to_string());
+            let shown = shown.and_then(print);
+            appended = match &shown {
+                Ok(text) => self.file.append(text),
+                Err(why) => self.file.append(&pgn::explain(id, why)),
+            };
             if appended.is_err() {
                 break;
+            }
+            if let Err(why) = shown {
+                let file = self.file.path().display();
+                tracing::warn!("{file}: game {id} cannot be shown: {why}");
             }
             self.appended.insert(id.clone());
             changes.push(Change::Exported(id.clone()));
@@ -163,14 +183,23 @@ impl Exporter {
     }
 }
 
-/// Ids of the games in a file beyond a length. None if there is no such file any more.
-fn ids(file: &Path, from: u64) -> Vec<String> {
-    let read = || {
-        let (mut file, mut tail) = (File::open(file)?, String::new());
-        file.seek(SeekFrom::Start(from))?;
-        file.take(MAX_TAIL).read_to_string(&mut tail)?;
-        Ok::<_, io::Error>(tail)
-    };
-    let tail = read().unwrap_or_default();
-    tail.lines().filter_map(pgn::read_id_tag).map(str::to_owned).collect()
+/// Ids of the whole games in the last run's file beyond a length; a torn one is cut off. None if there is no such file
+/// any more.
+fn appended(file: &Path, from: u64) -> Vec<String> {
+    let Ok(tail) = Tail::read(file, from) else { return Vec::new() };
+    if let Err(error) = tail.cut(file) {
+        tracing::warn!("{}: cannot cut off the last game, which is not whole: {error}", file.display());
+    }
+    tail.ids
+}
+
+/// Ids of those of a tournament's games that an earlier version, which marked none, has written to files beside this one.
+fn written(games: &[Unexported], tournament: &Name, file: &Path) -> Vec<String> {
+    let is_one = |id: &String| games.iter().any(|game| *game.id == **id);
+    let folder = file.parent().filter(|_| !games.is_empty()).and_then(|folder| fs::read_dir(folder).ok());
+    let prefix = prefix(tournament.as_str());
+    let entries = folder.into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
+    let paths = files.map(|entry| entry.path()).filter(|path| path.extension() == file.extension());
+    paths.filter_map(|path| Tail::read(&path, 0).ok()).flat_map(|tail| tail.ids).filter(is_one).collect()
 }

@@ -51,9 +51,9 @@ impl GameFile {
         let file = self.path.display();
         match (self.outage.note(&written), &written) {
             (Some(OutageNews::Begins), Err(error)) => tracing::error!(
-                "cannot write a game to {file}: {error}; it is kept and tried again with the next: make room on the disk"
+                "cannot write a game to {file}: {error}; retrying with the next game: free some disk space"
             ),
-            (Some(OutageNews::Ends(_)), _) => tracing::info!("games are written to {file} again"),
+            (Some(OutageNews::Ends(_)), _) => tracing::info!("writing games to {file} again"),
             _ => {}
         }
         if written.is_ok() {
@@ -81,7 +81,7 @@ impl GameFile {
     /// Reports games that are given up.
     pub fn report_lost(&self, games: usize) {
         if games > 0 {
-            tracing::error!("games lost, as {} could not be written to: {games}", self.path.display());
+            tracing::error!("{}: {games} games are lost, as it could not be written", self.path.display());
         }
     }
 
@@ -95,12 +95,16 @@ impl GameFile {
     }
 }
 
-/// Returns `class-2026-03-01-123000`, with only such characters as every file system takes.
+/// Returns `class-2026-03-01-123000`.
 fn stem(tournament: &str, now: OffsetDateTime) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
-    let name: String = tournament.chars().map(plain).collect();
     let format = format_description!("[year]-[month]-[day]-[hour][minute][second]");
-    format!("{name}-{}", now.format(format).unwrap_or_default())
+    format!("{}{}", prefix(tournament), now.format(format).unwrap_or_default())
+}
+
+/// Returns `class-`, with only such characters as every file system takes.
+pub(super) fn prefix(tournament: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
+    tournament.chars().map(plain).chain(['-']).collect()
 }
 
 /// Creates a file that did not exist; a number is added where the name is taken.

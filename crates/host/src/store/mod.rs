@@ -2,10 +2,12 @@
 //!
 //! Disks can be slow or hang, so each file is written by a thread of its own, which nothing waits for. The games of
 //! tournaments and of the Lichess API come from the database, which keeps what is not in a file yet (`export.rs`). Without
-//! a database, and of fronts with records of their own, they wait in a queue.
+//! a database, and of fronts with records of their own, they wait in a queue. What the database has and no file, of
+//! tournaments that no arena runs, is written at the next start.
 
-use std::{path::PathBuf, thread};
+use std::{collections::BTreeSet, path::PathBuf, thread};
 
+use time::OffsetDateTime;
 use tokio::{
     runtime,
     sync::{mpsc, oneshot},
@@ -14,12 +16,13 @@ use tokio::{
 use zeitnot_net::RecordQueue;
 use zeitnot_pairing::Name;
 
-use crate::database::{Database, MAX_WAIT};
+use crate::database::{Database, MAX_WAIT, WeakDatabase};
 
 mod export;
 mod file;
+mod tail;
 
-use export::Exporter;
+use export::{Exporter, retry};
 pub use file::{GameFile, UnusableFolder};
 
 /// Games without a database that may wait for the disk.
@@ -42,7 +45,7 @@ pub enum Store {
 #[derive(Debug)]
 pub enum StoreActor {
     Queue(mpsc::Receiver<Print>, GameFile),
-    Database(Exporter),
+    Database(Exporter, mpsc::Receiver<()>),
 }
 
 /// Thread that writes a file.
@@ -62,7 +65,8 @@ impl Store {
     /// Creates the store of the games of a tournament, or of the Lichess API, in the database.
     pub fn of_database(database: &Database, tournament: Option<Name>, file: GameFile) -> (Store, StoreActor) {
         let (sender, wake) = mpsc::channel(1);
-        (Store::Database(sender), StoreActor::Database(Exporter::new(database, tournament, file, wake)))
+        let exporter = Exporter::new(database.downgrade(), tournament, file);
+        (Store::Database(sender), StoreActor::Database(exporter, wake))
     }
 
     /// Hands over a game, which is in the database if there is one. Never waits: without a database the game is lost if
@@ -71,7 +75,9 @@ impl Store {
         match self {
             Store::Queue(games) => {
                 if let Err(mpsc::error::TrySendError::Full(_)) = games.try_send(Box::new(print)) {
-                    tracing::error!("a game is lost, as its file takes none: see whether the disk hangs");
+                    tracing::error!(
+                        "a game is lost: {QUEUE} others wait for their file; check whether the disk hangs"
+                    );
                 }
             }
             // If there is no room, the exporter has not looked since the last time.
@@ -83,26 +89,14 @@ impl Store {
 impl StoreActor {
     /// Starts a thread that writes until no sender is left, and begins with `on_start`: it sets its priority.
     pub fn spawn(self, on_start: fn()) -> StoreThread {
-        let (StoreActor::Queue(_, file) | StoreActor::Database(Exporter { file, .. })) = &self;
-        let path = file.path().to_owned();
-        let (done, is_done) = oneshot::channel();
-        let thread = thread::Builder::new().name("games".into()).spawn(move || {
-            on_start();
-            match runtime::Builder::new_current_thread().enable_all().build() {
-                Ok(runtime) => drop(done.send(runtime.block_on(self.run()))),
-                Err(error) => tracing::error!("cannot start the writer of games: {error}"),
-            }
-        });
-        if let Err(error) = thread {
-            tracing::error!("cannot start the writer of games: {error}");
-        }
-        StoreThread { path, done: is_done }
+        let (StoreActor::Queue(_, file) | StoreActor::Database(Exporter { file, .. }, _)) = &self;
+        StoreThread::spawn(file.path().to_owned(), on_start, self.run())
     }
 
     async fn run(self) -> Option<PathBuf> {
         match self {
             StoreActor::Queue(games, file) => write_queue(games, file).await,
-            StoreActor::Database(exporter) => exporter.run().await,
+            StoreActor::Database(exporter, mut wake) => exporter.run(&mut wake, true).await,
         }
     }
 }
@@ -120,7 +114,86 @@ async fn write_queue(mut games: mpsc::Receiver<Print>, mut file: GameFile) -> Op
     file.finish()
 }
 
+/// Writes the games of these tournaments, one tournament after the other.
+async fn catch_up(
+    database: WeakDatabase,
+    running: BTreeSet<Name>,
+    folder: PathBuf,
+    mut wake: mpsc::Receiver<()>,
+) {
+    let names = loop {
+        let Some(open) = database.upgrade() else { return };
+        match open.unexported().await {
+            Ok(names) => break names,
+            // The writer reports it.
+            Err(error) => tracing::debug!("cannot look for games that are in no file: {error}"),
+        }
+        drop(open);
+        if !retry(&mut wake).await {
+            return;
+        }
+    };
+    for name in names.into_iter().filter(|name| !running.contains(name)) {
+        let mut is_told = false;
+        let file = loop {
+            match GameFile::create(&folder, name.as_str(), "pgn", OffsetDateTime::now_utc()) {
+                Ok(file) => break file,
+                Err(error) if !is_told => {
+                    tracing::error!("{name}: {error}; retrying until its last games are written")
+                }
+                Err(_) => {}
+            }
+            is_told = true;
+            if !retry(&mut wake).await {
+                return;
+            }
+        };
+        if let Some(file) =
+            Exporter::new(database.clone(), Some(name.clone()), file).run(&mut wake, false).await
+        {
+            tracing::info!("{name}: wrote the last games to {}", file.display());
+        }
+    }
+}
+
 impl StoreThread {
+    /// Starts a thread that writes the games which the database has and no file: of tournaments other than the running
+    /// ones, until all are written or the sender is dropped.
+    pub fn catch_up(
+        database: &Database,
+        running: BTreeSet<Name>,
+        folder: PathBuf,
+        on_start: fn(),
+    ) -> (Store, StoreThread) {
+        let (sender, wake) = mpsc::channel(1);
+        let write = catch_up(database.downgrade(), running, folder.clone(), wake);
+        let write = async {
+            write.await;
+            None
+        };
+        (Store::Database(sender), StoreThread::spawn(folder, on_start, write))
+    }
+
+    /// Starts a thread that writes this file, and begins with `on_start`.
+    pub fn spawn(
+        path: PathBuf,
+        on_start: fn(),
+        write: impl Future<Output = Option<PathBuf>> + Send + 'static,
+    ) -> StoreThread {
+        let (done, is_done) = oneshot::channel();
+        let thread = thread::Builder::new().name("games".into()).spawn(move || {
+            on_start();
+            match runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => drop(done.send(runtime.block_on(write))),
+                Err(error) => tracing::error!("cannot start the writer of games: {error}"),
+            }
+        });
+        if let Err(error) = thread {
+            tracing::error!("cannot start the writer of games: {error}");
+        }
+        StoreThread { path, done: is_done }
+    }
+
     /// Waits until all is written, but not for ever; returns the file, if there were games.
     pub async fn join(self) -> Option<PathBuf> {
         match timeout(MAX_WAIT, self.done).await {
@@ -128,7 +201,7 @@ impl StoreThread {
             Err(_) => {
                 let path = self.path.display();
                 tracing::error!(
-                    "{path} does not take the last games; those in the database are written at the next start"
+                    "{path}: writing the last games takes too long; those in the database will be written at the next start"
                 );
                 None
             }

@@ -6,15 +6,19 @@ use std::{
     path::Path,
 };
 
+use sqlx::{Connection, Executor, SqliteConnection};
 use time::OffsetDateTime;
 use zeitnot_pairing::format::Format;
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
-use super::*;
+use super::{
+    export::{Exporter, Next},
+    *,
+};
 use crate::{
     database::{
         Change, Fact, GameEnd, GameHeader, GameState, MoveList, Opened, Opening, Reader, Source,
-        TournamentId, WriterThread,
+        TournamentId, TournamentState, WriterThread,
     },
     pgn,
 };
@@ -142,17 +146,98 @@ async fn a_kill_neither_loses_a_game_nor_writes_it_twice() {
     let reader = async { Reader::open(bench.database.location()).await.unwrap() };
     let unmarked = reader.await.unexported(Some(&name()), 9).await.unwrap();
     let [b] = unmarked.as_slice() else { panic!("{unmarked:?}") };
-    let text = pgn::print_stored(Some("class".to_owned()), b).unwrap();
-    fs::write(&first, fs::read_to_string(&first).unwrap() + &text).unwrap();
+    let text = pgn::print_stored(Some("class".to_owned()), b.game.as_ref().unwrap()).unwrap();
+    // And in the middle of a third.
+    let torn = text.replace("\"b\"", "\"c\"");
+    let all = fs::read_to_string(&first).unwrap() + &text;
+    fs::write(&first, format!("{all}{}", &torn[..torn.len() - 5])).unwrap();
+    bench.game("c").await;
     bench.close().await;
 
     let bench = Bench::open(folder.path()).await;
-    assert_eq!(bench.export(folder.path()).await, None);
-    bench.game("c").await;
     let second = bench.export(folder.path()).await.unwrap();
     assert_ne!(first, second);
+    assert_eq!(fs::read_to_string(&first).unwrap(), all);
+    bench.game("d").await;
+    bench.export(folder.path()).await.unwrap();
     let all = texts(folder.path());
-    assert_eq!(["a", "b", "c"].map(|id| count(&all, id)), [1, 1, 1], "{all}");
+    assert_eq!(["a", "b", "c", "d"].map(|id| count(&all, id)), [1, 1, 1, 1], "{all}");
+    bench.close().await;
+}
+
+#[test]
+async fn games_of_an_earlier_version_are_looked_for_in_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::open(folder.path()).await;
+    fs::write(folder.path().join("class-of-before.pgn"), "[GameId \"a\"]\n\n1-0\n\n").unwrap();
+    bench.games(&["a", "b"].map(str::to_owned)).await;
+    bench.export(folder.path()).await.unwrap();
+    let all = texts(folder.path());
+    assert_eq!(["a", "b"].map(|id| count(&all, id)), [1, 1], "{all}");
+    bench.close().await;
+}
+
+#[test]
+async fn a_game_that_cannot_be_read_stops_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::open(folder.path()).await;
+    bench.games(&["a", "b"].map(str::to_owned)).await;
+    let file = format!("sqlite://{}", folder.path().join("zeitnot.db").display());
+    let mut connection = SqliteConnection::connect(&file).await.unwrap();
+    connection.execute("UPDATE game SET kind = 'ludo' WHERE id = 'a'").await.unwrap();
+    connection.close().await.unwrap();
+    bench.export(folder.path()).await.unwrap();
+    let all = texts(folder.path());
+    assert_eq!(["a", "b"].map(|id| count(&all, id)), [0, 1], "{all}");
+    assert!(
+        all.contains("; game a cannot be shown: it is damaged (the column kind cannot be read)"),
+        "{all}"
+    );
+    assert_eq!(bench.export(folder.path()).await, None, "it is told once");
+    bench.close().await;
+}
+
+#[test]
+async fn games_of_tournaments_that_no_arena_runs_are_written_at_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::open(folder.path()).await;
+    bench.game("a").await;
+    bench.database.commit(vec![Change::State(bench.id, TournamentState::Complete)]).await;
+    let games = folder.path().join("games");
+    let catch_up = async |running: &[Name]| {
+        let running = running.iter().cloned().collect();
+        let (store, thread) = StoreThread::catch_up(&bench.database, running, games.clone(), || ());
+        (store, thread.join().await)
+    };
+    let _running = catch_up(&[name()]).await;
+    assert!(!games.exists(), "its own arena writes them");
+    // The folder cannot be made at first.
+    fs::write(&games, "").unwrap();
+    let (store, thread) = StoreThread::catch_up(&bench.database, BTreeSet::new(), games.clone(), || ());
+    fs::remove_file(&games).unwrap();
+    thread.join().await;
+    assert_eq!(count(&texts(&games), "a"), 1);
+    drop(store);
+    bench.close().await;
+}
+
+#[test]
+async fn a_tournament_that_is_opened_again_takes_its_games_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::open(folder.path()).await;
+    bench.game("a").await;
+    let mut full = file(folder.path());
+    full.replace(File::open(full.path()).unwrap());
+    let (mut first, sender) =
+        (Exporter::new(bench.database.downgrade(), Some(name()), full), mpsc::channel(1));
+    assert_eq!(first.export().await, Next::Retry);
+    bench.export(folder.path()).await.unwrap();
+    bench.game("b").await;
+    // It ends by itself.
+    let (_sender, mut wake) = sender;
+    assert_eq!(first.run(&mut wake, true).await, None);
+    bench.export(folder.path()).await.unwrap();
+    assert_eq!(["a", "b"].map(|id| count(&texts(folder.path()), id)), [1, 1]);
     bench.close().await;
 }
 
