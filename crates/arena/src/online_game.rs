@@ -31,7 +31,7 @@ const CLOCK_UPDATE: Duration = Duration::from_secs(5);
 const NOTED_ILLEGAL: u32 = 10;
 
 #[derive(Debug)]
-pub(crate) struct OnlineGame<B> {
+pub(crate) struct OnlineGame<B: Board> {
     tag: GameTag,
     clients: ByColor<Client>,
     /// When a player whose connection broke down must be back.

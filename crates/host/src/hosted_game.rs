@@ -13,13 +13,13 @@
 //! takes back a result that somebody has seen:
 //! [`HostedGame::take_end`] hands it over, and [`HostedGame::tell_end`] shows it. A game that runs when its arena is
 //! killed is broken off at the next start, by the database; a front whose players come back begins it again with its
-//! id and its moves.
+//! id and its moves. A game that a panic drops is broken off at once.
 
-use std::sync::Arc;
+use std::{sync::Arc, thread};
 
 use time::OffsetDateTime;
 use tokio::time::Instant;
-use zeitnot_referee::{Board, Ending, Referee};
+use zeitnot_referee::{Board, Cause, Ending, Referee};
 use zeitnot_rules::GameResult;
 
 use crate::{
@@ -51,7 +51,7 @@ enum Progress {
 
 /// Game of a front.
 #[derive(Debug)]
-pub struct HostedGame<B> {
+pub struct HostedGame<B: Board> {
     /// Facts that no move changes.
     pub info: Arc<GameInfo>,
     /// Driven by the front.
@@ -155,5 +155,53 @@ impl<B: Board> HostedGame<B> {
         if let Some(database) = self.host.database.as_ref().filter(|_| self.progress == Progress::Begun) {
             database.note(vec![Change::Game(self.state())]);
         }
+    }
+}
+
+impl<B: Board> Drop for HostedGame<B> {
+    fn drop(&mut self) {
+        if !thread::panicking() || self.progress != Progress::Begun {
+            return;
+        }
+        self.referee.end(None, Cause::InternalError, Instant::now());
+        if let (Some(database), Some(game)) = (self.host.database.clone(), self.take_end(|_| None, None)) {
+            database.note(vec![Change::Game(game)]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zeitnot_referee::{Allowance, RefereeRules};
+    use zeitnot_rules::{ByColor, DynGame, GameKind};
+
+    use super::*;
+    use crate::{
+        database::{Reader, Source},
+        panic_guard,
+    };
+
+    #[test]
+    async fn a_game_that_a_panic_drops_is_broken_off_in_the_database() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("zeitnot.db");
+        let (database, writer) = Database::open(path.clone().into(), || ()).await.unwrap();
+        let now = Instant::now();
+        let board = DynGame::begin(GameKind::Chess, None).unwrap();
+        let rules = RefereeRules::default();
+        let referee = Referee::new(board, ByColor::both(Allowance::Unlimited), rules, now);
+        let info = GameInfo::new(Source::Imcs, &referee.board, ByColor(["alice", "bob"]));
+        let host = Host { feed: Feed::default(), database: Some(database) };
+        let mut game = HostedGame::new(info, referee, host);
+        game.begin(now);
+        let broken_down = panic_guard::contain(move || {
+            let _game = game;
+            panic!("a bug in a front");
+        });
+        assert!(broken_down.is_err());
+        writer.join().await;
+        let mut reader = Reader::open(&path.into()).await.unwrap();
+        let games = reader.games(Source::Imcs).await.unwrap();
+        assert_eq!(games[0].end.as_ref().unwrap().reason, Cause::InternalError.to_string());
     }
 }

@@ -126,7 +126,7 @@ impl TournamentActor {
             }
         }
         // Whoever hears of it finds it on the page.
-        actor.publish(false);
+        actor.show_on_page(false);
         (handle, actor)
     }
 
@@ -153,13 +153,13 @@ impl TournamentActor {
                 Some(settled) = self.journal.settled() => self.contain(|actor| actor.settle(settled)),
             }
             self.contain(Self::conclude_games);
-            self.show_on_page();
+            self.show_on_page(false);
         }
         let complete = self.is_complete();
         self.close(complete).await;
         match self.progress.is_deleted() {
             true => self.reports.live().delete_tournament(self.config.name.to_string()).await,
-            false => self.publish(complete),
+            false => self.show_on_page(complete),
         }
         over.cancel();
         if complete && self.reports.live().is_on() {

@@ -17,6 +17,13 @@ impl TournamentActor {
         }
     }
 
+    /// Runs a step of the end, when there is nothing to pause.
+    pub(super) fn contain_last(&mut self, step: impl FnOnce(&mut Self)) {
+        if let Err(panic) = panic_guard::contain(|| step(self)) {
+            tracing::error!("{}: an internal error at the end: {panic}; please report it", self.config.name);
+        }
+    }
+
     /// Pauses the tournament after a panic. Its running games go on, and the organiser may resume it.
     pub(super) fn break_down(&mut self, panic: &Panic) {
         let name = &self.config.name;
@@ -36,8 +43,8 @@ impl TournamentActor {
     }
 
     /// Shows the tournament on the page. It does without one after a panic.
-    pub(super) fn show_on_page(&mut self) {
-        if let Err(panic) = panic_guard::contain(|| self.publish(false)) {
+    pub(super) fn show_on_page(&mut self, complete: bool) {
+        if let Err(panic) = panic_guard::contain(|| self.publish(complete)) {
             let name = &self.config.name;
             tracing::error!("{name}: the page shows no more of the tournament: {panic}; please report it");
             self.reports.turn_off();

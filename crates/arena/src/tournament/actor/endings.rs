@@ -133,22 +133,25 @@ impl TournamentActor {
                 () = stop.cancelled() => break,
                 Some(job) = self.jobs.recv() => self.contain(job),
                 () = until(deadline) => {}
-                Some(settled) = self.journal.settled() => self.settle(settled),
+                Some(settled) = self.journal.settled() => self.contain(|actor| actor.settle(settled)),
             }
-            self.show_on_page();
+            self.show_on_page(false);
         }
+        self.settle_all().await;
+    }
+
+    /// Tells what is on its way to the disk.
+    async fn settle_all(&mut self) {
         while let Some(settled) = self.journal.settled().await {
-            self.settle(settled);
+            self.contain_last(|actor| actor.settle(settled));
         }
     }
 
     /// Aborts running games, and closes all connections.
     pub(super) async fn close(&mut self, complete: bool) {
-        self.boards.shut_down();
-        self.conclude_games();
-        while let Some(settled) = self.journal.settled().await {
-            self.settle(settled);
-        }
+        self.contain_last(|actor| actor.boards.shut_down());
+        self.contain_last(Self::conclude_games);
+        self.settle_all().await;
         let name = &self.config.name;
         let goodbye = if complete {
             self.journal.complete().await;
@@ -159,7 +162,7 @@ impl TournamentActor {
         } else {
             "The arena is shutting down".to_owned()
         };
-        self.call_off_all(|_| true, &goodbye);
+        self.contain_last(|actor| actor.call_off_all(|_| true, &goodbye));
         self.players.clients().for_each(|client| client.hang_up(goodbye.clone()));
         if complete {
             self.report(Event::Over(Arc::new(self.record.standings().clone())));

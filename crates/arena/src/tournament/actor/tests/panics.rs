@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use zeitnot_pairing::{NotNow, Pairing, Past};
+use zeitnot_pairing::{Bye, NotNow, Pairing, Past};
 use zeitnot_testing::until;
 
 use super::*;
@@ -34,6 +34,11 @@ impl PairingSystem for Broken {
     fn played(&mut self, pairing: Pairing, result: GameResult) -> bool {
         self.enter_function("played");
         self.0.played(pairing, result)
+    }
+
+    fn take_byes(&mut self) -> Vec<Bye> {
+        self.enter_function("take_byes");
+        self.0.take_byes()
     }
 
     fn awaits(&self, seats: ByColor<SeatNo>) -> u32 {
@@ -116,6 +121,24 @@ async fn a_panic_in_the_pairing_pauses_the_tournament_and_its_games_go_on() {
     stop.cancel();
     let summary = running.await.unwrap();
     assert!(!summary.complete);
+    drop(clients);
+    writer.join().await;
+    files.join().await;
+}
+
+#[test]
+async fn a_panic_at_the_end_does_not_end_the_task() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench = begun(folder.path(), "players = 2", &["ada", "bob"]).await;
+    bench.pair();
+    let intact = mem::replace(&mut bench.actor.pairing, bench.actor.config.pairing_system());
+    bench.actor.pairing = Box::new(Broken(intact, "take_byes"));
+    let Bench { actor, writer, files, clients, .. } = bench;
+    let (stop, over) = (CancellationToken::new(), CancellationToken::new());
+    stop.cancel();
+    let file = GameFile::create(folder.path(), "other", "pgn", time::OffsetDateTime::now_utc()).unwrap();
+    let summary = actor.run(Store::channel(file).1, stop, over.clone()).await;
+    assert!(!summary.complete && over.is_cancelled());
     drop(clients);
     writer.join().await;
     files.join().await;
