@@ -5,7 +5,7 @@ use zeitnot_rules::ByColor;
 
 use zeitnot_host::{
     database::{Fact, GameEnd, GameHeader, History, Step},
-    live::view::PairingRow,
+    live::{MAX_PAIRINGS, view::PairingRow},
 };
 
 /// A game that is over or broken off, or that was not played.
@@ -43,17 +43,22 @@ pub(super) fn revoked_row(round: u32, player: &Name) -> PairingRow {
     PairingRow { result: None, ..bye_row(round, player) }
 }
 
-/// Returns the byes and the games of a history in their order, and then the games without a result.
+/// Returns the byes and the games of a history in their order, and then the games without a result: the latest, which the
+/// page shows.
 pub(super) fn rows(history: &History) -> Vec<PairingRow> {
-    let row = |step| match step {
+    let row = |step: &Step<'_>| match step {
         Step::Fact(Fact::Bye { player, round }) => Some(bye_row(*round, player)),
         Step::Fact(Fact::ByeRevoked { player, round }) => Some(revoked_row(*round, player)),
         Step::Fact(_) => None,
         Step::Result(header, end, _) => Some(game_row(header, end)),
     };
-    let without_result = history.games.iter().filter_map(|game| {
+    let without_result = history.games.iter().rev().filter_map(|game| {
         let end = game.end.as_ref().filter(|end| end.result.is_none() || end.place.is_none())?;
         Some(game_row(&game.header, end))
     });
-    history.steps().into_iter().filter_map(row).chain(without_result).collect()
+    let with_result = history.steps();
+    let latest = without_result.chain(with_result.iter().rev().filter_map(row)).take(MAX_PAIRINGS);
+    let mut rows: Vec<_> = latest.collect();
+    rows.reverse();
+    rows
 }

@@ -50,9 +50,11 @@ impl Reports {
         Reports { news, live, refusals, edition, joins, unsent, is_known, has_changed, next }
     }
 
-    /// Adds all pairings of before a restart.
+    /// Takes in the pairings of before a restart.
     pub(super) fn replay(&mut self, history: &History) {
-        rows(history).into_iter().for_each(|row| self.end_pairing(row));
+        if self.live.is_on() {
+            self.unsent = rows(history);
+        }
     }
 
     pub(super) fn live(&self) -> &Feed {

@@ -27,4 +27,4 @@ pub use feed::Thoughts;
 pub use feed::{Event, Feed, LiveGame};
 pub use hub::{Hub, MAX_LISTED, print};
 pub use subscribers::SubscriberId;
-pub use tournament::TournamentReport;
+pub use tournament::{MAX_PAIRINGS, TournamentReport};

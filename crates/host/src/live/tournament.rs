@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::view::{PairingRow, RefusalRow, Tournament, TournamentSummary};
 
 /// Pairings of a tournament that are shown, the latest.
-const MAX_PAIRINGS: usize = 5000;
+pub const MAX_PAIRINGS: usize = 5000;
 /// Pairings for which a view takes one tick more to come: a long one is sent less often.
 const PAIRINGS_PER_TICK: usize = 250;
 
@@ -72,8 +72,8 @@ impl TournamentEntry {
             Some(game) => self.numbers.get(game).copied(),
             None => self.ended.iter().rev().find(|(_, known)| same(known)).map(|(number, _)| *number),
         };
-        if let (None, Some(number), None) = (&row.black, number, &row.result) {
-            self.ended.remove(&number);
+        if row.black.is_none() && row.result.is_none() {
+            number.map(|number| self.ended.remove(&number));
             return;
         }
         let next = || self.ended.last_key_value().map_or(0, |(last, _)| last + 1);
