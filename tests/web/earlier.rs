@@ -135,7 +135,7 @@ async fn play(arena: &TestArena, tournament: &str) -> String {
 
 /// A view without what belongs to connections, and what the database does not keep.
 fn without_connections(mut view: Value) -> Value {
-    for field in ["joins", "clocks", "started"] {
+    for field in ["joins", "clocks", "started", "correctable"] {
         view[field].take();
     }
     for player in view["players"].as_array_mut().into_iter().flatten() {
@@ -189,6 +189,8 @@ async fn tournaments_of_an_earlier_run_are_shown(storage: Storage) {
         let path = format!("/api/tournaments/{name}");
         let (status, after) = browser.json(&path).await;
         assert_eq!(status, 200, "{after}");
+        // Only the run that has it takes corrections.
+        assert_eq!((&before["correctable"], &after["correctable"]), (&json!(true), &json!(false)));
         let (before, after) = (without_connections(before), without_connections(after));
         assert_eq!(after, before);
         let mut listed = after;

@@ -114,6 +114,8 @@ export interface TournamentSummary {
   players: Standing[];
   joins: { protocol: string; line: string }[];
   editable: boolean;
+  /** Its results can be corrected. */
+  correctable: boolean;
 }
 
 export interface Tournament extends TournamentSummary {

@@ -34,7 +34,7 @@ pub(crate) fn stored_view(outcome: &StoredOutcome) -> Option<Tournament> {
     };
     let edition = (&config, history.tournament.edition);
     let mut summary = view(edition, &progress, None, &standings, state, &[]);
-    summary.editable = false;
+    (summary.editable, summary.correctable) = (false, false);
     let ended = pairing_log::rows(history);
     let report = TournamentReport { summary, ended, open: Vec::new(), is_first: true };
     report.view(refusals.iter().map(refusals::row).collect())

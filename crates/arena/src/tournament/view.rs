@@ -38,5 +38,6 @@ pub(super) fn view(
         seats: config.players,
         late_entries: progress.lets_late_in(),
         editable: state != TournamentState::Complete,
+        correctable: true,
     }
 }

@@ -362,7 +362,7 @@ async fn a_correction_stands_in_the_view_of_the_game() {
         let summary = serde_json::from_value(serde_json::json!({
             "name": "class", "edition": 1, "kind": "chess", "time_control": "60+1", "pairing": "swiss", "rounds": 1,
             "numbering": "rounds", "state": "complete", "players": [], "joins": [], "start": "full",
-            "seats": null, "late_entries": false, "editable": false,
+            "seats": null, "late_entries": false, "editable": false, "correctable": true,
         }));
         let summary = summary.unwrap();
         Event::Tournament(Box::new(TournamentReport {

@@ -245,6 +245,8 @@ pub struct TournamentSummary {
     pub late_entries: bool,
     /// It takes orders of the organiser.
     pub editable: bool,
+    /// Its results can be corrected, also when it is complete. One of an earlier run takes no corrections.
+    pub correctable: bool,
 }
 
 /// Tournament with its pairings.
