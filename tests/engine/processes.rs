@@ -50,6 +50,8 @@ impl Clinging {
         }
         let child = command
             .env("OMP_NUM_THREADS", "7")
+            // A command that is killed leaves its temporary files.
+            .env("TMPDIR", self.folder.path())
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
