@@ -178,7 +178,7 @@ impl Writer {
         self.commit().await;
         let lost = self.lost.saturating_add(self.kept.len());
         if lost > 0 {
-            tracing::error!("changes lost, as {} could not be written to: {lost}", self.location);
+            tracing::error!("{}: {lost} changes are lost, as it could not be written", self.location);
         }
         if let Some(connection) = self.connection {
             let close = async { Ok(connection.close().await?) };
@@ -336,7 +336,7 @@ impl Writer {
         self.connection = Some(connection);
         for (subject, name) in self.owned.extract_if(.., |subject, _| !owned.contains(&subject.key())) {
             tracing::error!(
-                "another arena has taken {name} while the database {} was away: what happens to it here is written no more; stop one of the two",
+                "another arena took over {name} while the database {} was unreachable; this arena no longer records it: stop one of the two",
                 self.location
             );
             self.foreign.insert(subject);
@@ -350,16 +350,16 @@ impl Writer {
     fn report(&mut self, written: &Result<(), DatabaseError>) {
         let location = &self.location;
         let advice = match location {
-            DatabaseLocation::File(_) => ": make room on the disk",
+            DatabaseLocation::File(_) => ": free some disk space",
             DatabaseLocation::Server(_) => "",
         };
         match (self.outage.note(written), written) {
             (Some(OutageNews::Begins), Err(error)) => tracing::error!(
-                "cannot write to the database {location}: {error}; games go on, their results are kept and tried again every second{advice}"
+                "cannot write to the database {location}: {error}; games go on, and their results are kept; retrying every second{advice}"
             ),
             (Some(OutageNews::Ends(_)), _) => {
                 tracing::info!(
-                    "the database {location} is written again, changes lost meanwhile: {}",
+                    "writing to the database {location} again; changes lost meanwhile: {}",
                     self.lost
                 );
                 self.lost = 0;

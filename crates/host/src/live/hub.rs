@@ -103,7 +103,7 @@ impl Hub {
         let Some(game) = game else { return self.contain(what, |hub| hub.apply(event)) };
         if let Err(panic) = panic_guard::contain(|| self.apply(event)) {
             let id = &*game.info.id;
-            tracing::error!("the page shows the game {id} no longer: {panic}; please report it");
+            tracing::error!("internal error: the page no longer shows game {id}: {panic}; please report it");
             self.running.remove(id);
             self.order.retain(|known| known != id);
             self.ended.retain(|entry| entry.id() != id);
@@ -115,7 +115,7 @@ impl Hub {
         if let Err(panic) = panic_guard::contain(|| step(self))
             && self.panics.admits(what, std::time::Instant::now())
         {
-            tracing::error!("the page is without {what}: {panic}; please report it");
+            tracing::error!("internal error: the page lacks {what}: {panic}; please report it");
         }
     }
 
