@@ -3,7 +3,7 @@
 use time::OffsetDateTime;
 use tokio::runtime::Handle;
 use zeitnot_host::database::{
-    Change, Database, GameEnd, GameHeader, GameState, MoveList, Opening, Source, TournamentState,
+    Change, Database, GameEnd, GameHeader, GameState, MoveList, Opening, Person, Source, TournamentState,
 };
 use zeitnot_pairing::{Name, format::Format};
 use zeitnot_rules::{ByColor, GameKind};
@@ -96,7 +96,7 @@ async fn the_last_games_of_a_tournament_are_written_at_the_next_start(folder: St
         tournament: Some(id),
         round: Some(1),
         opening: Some(0),
-        names: ByColor(["alice", "bob"].map(str::to_owned)),
+        players: ByColor(["alice", "bob"].map(Person::named)),
         time_control: None,
         start: None,
         repeats: None,

@@ -52,14 +52,6 @@ async fn table(browser: &Browser, kind: &str, moves: [&str; 4]) -> (String, [Spe
     (made["game"].as_str().unwrap().to_owned(), players)
 }
 
-/// A game without what the database does not keep: ratings, and whether a player is a bot.
-fn kept(mut game: Value) -> Value {
-    for side in ["white", "black"] {
-        game[side] = game[side]["name"].take();
-    }
-    game
-}
-
 async fn games_of_an_earlier_run_are_shown(storage: Storage) {
     let (arena, browser) = open(storage).await;
     let mut board = arena.game().await;
@@ -84,8 +76,12 @@ async fn games_of_an_earlier_run_are_shown(storage: Storage) {
         assert_eq!((status, &game["state"]), (200, &json!("ended")), "{game}");
         assert_eq!(game["round"], json!(null), "games of a round robin are numbered: {game}");
         let pgn = browser.get(&format!("/api/games/{id}/pgn")).await.text().await.unwrap();
-        before.push((kept(game), pgn));
+        before.push((game, pgn));
     }
+    let [_, (rated, pgn), (at_table, _), _] = &before[..] else { unreachable!() };
+    assert_eq!(rated["white"], json!({ "name": "Alice", "rating": 1500, "bot": true }));
+    assert!(pgn.contains("[BlackElo \"1500\"]\n[BlackTitle \"BOT\"]\n"), "{pgn}");
+    assert_eq!(at_table["white"]["bot"], json!(false));
     let (_, folder) = arena.stop().await;
     let (arena, browser) = open(folder).await;
     for (id, (before, pgn_before)) in ids.into_iter().zip(before) {
@@ -94,7 +90,7 @@ async fn games_of_an_earlier_run_are_shown(storage: Storage) {
         assert_eq!(status, 200, "{after}");
         assert!(after["clocks"]["white_ms"].is_u64() && after["plies"][3]["left_ms"].is_u64(), "{after}");
         assert!(after["plies"][3]["spent_ms"].is_u64(), "{after}");
-        assert_eq!(kept(after), before);
+        assert_eq!(after, before);
         let pgn = browser.get(&format!("{path}/pgn")).await.text().await.unwrap();
         assert_eq!(pgn, pgn_before);
         let result = before["result"].as_str().unwrap();

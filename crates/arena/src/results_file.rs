@@ -9,7 +9,7 @@ use zeitnot_host::{
     schema,
 };
 use zeitnot_pairing::Name;
-use zeitnot_rules::{ByColor, GameResult};
+use zeitnot_rules::GameResult;
 
 /// Results of one edition of a tournament.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -85,7 +85,7 @@ impl ResultsGame {
 
     pub(crate) fn new(game: &GameState) -> ResultsGame {
         let (header, end) = (&game.header, game.end.as_ref());
-        let ByColor([white, black]) = header.names.clone();
+        let [white, black] = header.players.0.each_ref().map(|player| player.name.clone());
         let corrected = end.filter(|end| end.corrected.is_some());
         ResultsGame {
             game: Some(header.id.to_string()),

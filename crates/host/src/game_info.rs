@@ -79,7 +79,7 @@ impl GameInfo {
                 opening: header.opening.unwrap_or_default(),
                 repeats: header.repeats.clone(),
             }),
-            players: ByColor(header.names.0.each_ref().map(Person::named)),
+            players: header.players.clone(),
             time_control: header.time_control.as_deref().and_then(|text| text.parse().ok()),
             start_fen,
             is_own_start: header.start.is_some(),
@@ -102,7 +102,7 @@ impl GameInfo {
             tournament: tournament.and_then(|it| it.stored),
             round: tournament.map(|it| it.number),
             opening: tournament.map(|it| it.opening),
-            names: self.names(),
+            players: self.players.clone(),
             time_control: self.time_control.map(|it| it.to_string()),
             // The prizes of TUC-Chess are dealt before the first move.
             start: (self.is_own_start || self.kind == GameKind::Tuc).then(|| self.start_fen.clone()),

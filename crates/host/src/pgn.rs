@@ -78,20 +78,27 @@ fn tags(game: &Game, result: &str) -> Vec<(&'static str, String)> {
     let unknown = |text: Option<String>, mark: &str| text.unwrap_or_else(|| mark.to_owned());
     // By RFC 3339: `2026-03-01T12:30:00.25Z`.
     let (date, time) = summary.started.split_once('T').unwrap_or_default();
+    let date = date.replace('-', ".");
     let mut tags = vec![
         ("Event", unknown(summary.tournament.clone(), "?")),
         ("Site", "Zeitnot arena".to_owned()),
-        ("Date", date.replace('-', ".")),
+        ("Date", date.clone()),
         ("Round", unknown(number.map(|number| number.to_string()), "-")),
         ("White", summary.white.name.clone()),
         ("Black", summary.black.name.clone()),
         ("Result", result.to_owned()),
         ("GameId", summary.id.clone()),
+        ("UTCDate", date),
         ("UTCTime", time.chars().take("12:30:00".len()).collect()),
         ("TimeControl", unknown(summary.time_control.clone(), "-")),
         ("PlyCount", plies.len().to_string()),
         ("Termination", unknown(termination.clone(), UNTERMINATED)),
     ];
+    let (white, black) = (&summary.white, &summary.black);
+    for (elo, title, player) in [("WhiteElo", "WhiteTitle", white), ("BlackElo", "BlackTitle", black)] {
+        tags.extend(player.rating.map(|rating| (elo, rating.to_string())));
+        tags.extend(player.bot.filter(|&bot| bot).map(|_| (title, "BOT".to_owned())));
+    }
     if summary.kind != GameKind::Chess.name() {
         // By the names of Lichess, which other programs read.
         let is_it = |key: &&VariantKey| key.game().is_some_and(|kind| kind.name() == summary.kind);
@@ -108,13 +115,13 @@ fn tags(game: &Game, result: &str) -> Vec<(&'static str, String)> {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::ControlFlow;
+    use std::{ops::ControlFlow, sync::Arc};
 
     use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
     use proptest::prelude::*;
 
     use super::*;
-    use crate::database::{GameEnd, GameHeader, MoveList, Source};
+    use crate::database::{GameEnd, GameHeader, MoveList, Person, Source};
     use zeitnot_rules::ByColor;
     use zeitnot_wire::pgn::WIDTH;
 
@@ -171,7 +178,7 @@ mod tests {
             tournament: None,
             round: Some(7),
             opening: None,
-            names: ByColor(names.map(str::to_owned)),
+            players: ByColor(names.map(Person::named)),
             time_control: Some("3+0.05".into()),
             start: start.map(str::to_owned),
             repeats: repeats.map(str::to_owned),
@@ -212,6 +219,7 @@ mod tests {
 [Black "bob"]
 [Result "0-1"]
 [GameId "1a2b"]
+[UTCDate "2026.03.01"]
 [UTCTime "12:30:00"]
 [TimeControl "3+0.05"]
 [PlyCount "4"]
@@ -235,6 +243,17 @@ mod tests {
         assert!(pgn.ends_with("2... Qh4# {[%clk 3:00:02.95]} *\n\n"), "{pgn}");
         running.moves.push("e2e4", (None, None));
         assert!(print_stored(None, &running).is_err());
+    }
+
+    #[test]
+    fn ratings_and_bots_have_tags_where_they_are_known() {
+        let mut stored = game(["zeitnot", "alice"], None, None);
+        let header = Arc::make_mut(&mut stored.header);
+        header.players.0[0].bot = Some(true);
+        header.players.0[1] = Person { rating: Some(1612), bot: Some(false), ..Person::named("alice") };
+        let pgn = print_played(&stored);
+        let known = "[Termination \"normal\"]\n[WhiteTitle \"BOT\"]\n[BlackElo \"1612\"]\n\n";
+        assert!(pgn.contains(known), "{pgn}");
     }
 
     #[test]

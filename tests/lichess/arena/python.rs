@@ -36,7 +36,8 @@ async fn profiles_have_the_fields_that_clients_read() {
     let count = json!({"all": 1, "playing": 0, "rated": 0, "win": 1, "loss": 0, "draw": 0});
     assert_eq!(alice.get("/api/account").await.1["count"], count);
     let (_, pgn) = bob.text("GET", &format!("/game/export/{id}"), "", "").await;
-    assert!(pgn.contains(&format!("[GameId \"{id}\"]")) && pgn.contains("[Date \"20"), "{pgn}");
+    assert!(pgn.contains(&format!("[GameId \"{id}\"]\n[UTCDate \"20")), "{pgn}");
+    assert!(pgn.contains("[WhiteElo \"1500\"]\n[WhiteTitle \"BOT\"]\n"), "{pgn}");
     lichess.stop().await;
 }
 

@@ -14,8 +14,8 @@ use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult};
 use super::command::{Answer, CarriedOut};
 use zeitnot_host::{
     database::{
-        Change, Database, FORFEIT, Fact, GameEnd, GameHeader, GameState, History, MoveList, Place, Source,
-        TournamentId, TournamentState,
+        Change, Database, FORFEIT, Fact, GameEnd, GameHeader, GameState, History, MoveList, Person, Place,
+        Source, TournamentId, TournamentState,
     },
     hosted_game::HostedGame,
     note::Note,
@@ -187,7 +187,7 @@ impl Journal {
             tournament: self.tournament(),
             round,
             opening,
-            names: ByColor(names.0.each_ref().map(ToString::to_string)),
+            players: ByColor(names.0.map(Person::named)),
             time_control: None,
             start: None,
             repeats: None,

@@ -1,7 +1,6 @@
 //! Pairings of a tournament that have come to an end, as the page shows them.
 
 use zeitnot_pairing::Name;
-use zeitnot_rules::ByColor;
 
 use zeitnot_host::{
     database::{Fact, GameEnd, GameHeader, History, Step},
@@ -10,7 +9,7 @@ use zeitnot_host::{
 
 /// A game that is over or broken off, or that was not played.
 pub(super) fn game_row(header: &GameHeader, end: &GameEnd) -> PairingRow {
-    let ByColor([white, black]) = header.names.clone();
+    let [white, black] = header.players.0.each_ref().map(|player| player.name.clone());
     PairingRow {
         round: header.round.unwrap_or_default(),
         white,

@@ -161,7 +161,7 @@ impl Record {
 
     /// Returns the names of a game's players, which all their games share; `None` if they are none.
     fn names(&self, header: &GameHeader) -> Option<ByColor<Name>> {
-        let [white, black] = header.names.0.each_ref().map(|player| self.standings.name(player).cloned());
+        let [white, black] = header.players.0.each_ref().map(|it| self.standings.name(&it.name).cloned());
         white.zip(black).map(|(white, black)| ByColor([white, black])).or_else(|| names(header))
     }
 
@@ -221,6 +221,6 @@ impl Record {
 
 /// Returns the names of a game's players; `None` if they are none.
 pub(super) fn names(header: &GameHeader) -> Option<ByColor<Name>> {
-    let [white, black] = header.names.0.each_ref().map(|name| Name::try_from(name.as_str()).ok());
+    let [white, black] = header.players.0.each_ref().map(|it| Name::try_from(it.name.as_str()).ok());
     Some(ByColor([white?, black?]))
 }

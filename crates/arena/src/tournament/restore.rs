@@ -113,7 +113,7 @@ impl Restored {
             }
             Step::Fact(_) => {}
             Step::Result(header, end, result) => {
-                let [white, black] = header.names.0.each_ref().map(String::as_str);
+                let [white, black] = header.players.0.each_ref().map(|player| player.name.as_str());
                 let Some(seats) = self.seats([white, black]) else { return };
                 // An arena of before has noted no rounds.
                 if end.is_played() && self.pairing.awaits(seats) == 0 {
@@ -186,6 +186,7 @@ pub(crate) fn out(history: &History) -> BTreeMap<Name, String> {
 /// Returns the reason of the games that a player forfeits with a withdrawal. They follow it, and were not paired.
 fn reason_of_withdrawal<'h>(player: &Name, next: &Step<'h>) -> Option<&'h str> {
     let Step::Result(header, end, GameResult::Won(winner)) = next else { return None };
-    let is_it = !end.is_played() && header.opening.is_none() && header.names[!*winner] == player.as_str();
+    let is_it =
+        !end.is_played() && header.opening.is_none() && header.players[!*winner].name == player.as_str();
     is_it.then_some(end.reason.as_str())
 }

@@ -7,7 +7,11 @@ use zeitnot_pairing::{Name, format::Format};
 use zeitnot_referee::PlayedMove;
 use zeitnot_rules::{ByColor, GameKind, GameResult, TimeControl};
 
-use crate::{live::view::Source, note::Note, origin::Origin};
+use crate::{
+    live::view::{Person, Source},
+    note::Note,
+    origin::Origin,
+};
 
 /// Termination of a game that was not played.
 pub const FORFEIT: &str = "forfeit";
@@ -305,7 +309,7 @@ pub struct GameHeader {
     pub round: Option<u32>,
     /// Number of the opening.
     pub opening: Option<u64>,
-    pub names: ByColor<String>,
+    pub players: ByColor<Person>,
     pub time_control: Option<String>,
     /// Initial position, unless it is the usual one.
     pub start: Option<String>,

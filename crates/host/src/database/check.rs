@@ -81,7 +81,8 @@ impl<'r> Rows<'r> {
 
     fn check_game(&self, game: &GameState) -> Result<(), DatabaseError> {
         let subject = format!("game {}", game.header.id);
-        game.header.names.0.iter().try_for_each(|player| self.check_player(player, &subject))?;
+        let mut players = game.header.players.0.iter();
+        players.try_for_each(|player| self.check_player(&player.name, &subject))?;
         self.check_round(game.header.round.unwrap_or_default(), &subject)
     }
 

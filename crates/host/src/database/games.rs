@@ -13,7 +13,7 @@ use super::{
     read::{Reader, damaged, moment, note, number, pairing_kind, result, text},
     write,
 };
-use crate::live::view::Source;
+use crate::live::view::{Person, Source};
 
 /// Place in the games of a tournament, which are read page by page.
 #[derive(Clone, Debug)]
@@ -159,7 +159,10 @@ pub(super) fn game_state(row: &AnyRow) -> Result<GameState, DatabaseError> {
         tournament: tournament.map(TournamentId),
         round: number(row, "round")?,
         opening: number(row, "opening")?,
-        names: ByColor([row.try_get("white")?, row.try_get("black")?]),
+        players: ByColor([
+            person(row, ["white", "white_rating", "white_bot"])?,
+            person(row, ["black", "black_rating", "black_bot"])?,
+        ]),
         time_control: row.try_get("time_control")?,
         start: row.try_get("start")?,
         repeats: row.try_get("repeats")?,
@@ -185,4 +188,9 @@ pub(super) fn game_state(row: &AnyRow) -> Result<GameState, DatabaseError> {
     let positions: Option<String> = row.try_get("positions")?;
     let moves = MoveList { moves: row.try_get("moves")?, positions: positions.unwrap_or_default() };
     Ok(GameState { header: Arc::new(header), moves, end })
+}
+
+fn person(row: &AnyRow, [name, rating, bot]: [&'static str; 3]) -> Result<Person, DatabaseError> {
+    let bot = number(row, bot)?.map(|bot: u8| bot == 1);
+    Ok(Person { name: row.try_get(name)?, rating: number(row, rating)?, bot })
 }

@@ -60,7 +60,7 @@ pub use readers::{Readers, Turn};
 pub use tournaments::{History, Step, StoredOutcome, StoredTournament};
 pub use write::moment;
 
-pub use crate::live::view::Source;
+pub use crate::live::view::{Person, Source};
 
 use writer::{Request, Writer};
 

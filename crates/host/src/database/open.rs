@@ -31,6 +31,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("archive", include_str!("migrations/0009_archive.sql")),
     ("lichess export", include_str!("migrations/0010_lichess_export.sql")),
     ("lost", include_str!("migrations/0011_lost.sql")),
+    ("players", include_str!("migrations/0012_players.sql")),
 ];
 
 pub(super) fn migrator() -> Migrator {

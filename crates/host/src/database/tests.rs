@@ -46,7 +46,10 @@ fn game(id: &str, tournament: TournamentId, moves: &[&str], place: Option<Place>
         tournament: Some(tournament),
         round: Some(1),
         opening: Some(0),
-        names: ByColor(["alice", "bob"].map(str::to_owned)),
+        players: ByColor([
+            Person { name: "alice".to_owned(), rating: Some(-7), bot: Some(true) },
+            Person { bot: Some(false), ..Person::named("bob") },
+        ]),
         time_control: Some("3+0.05".into()),
         start: None,
         repeats: None,

@@ -219,7 +219,8 @@ macro_rules! games {
     ($order:literal) => {
         concat!(
             "SELECT id, source, kind, tournament_id, round, opening, white, black, time_control, start, repeats, began,
-                    ended, result, reason, termination, place, note, corrected, '' AS moves, '' AS positions
+                    ended, result, reason, termination, place, note, corrected, '' AS moves, '' AS positions,
+                    white_rating, black_rating, white_bot, black_bot
              FROM game WHERE tournament_id = $1 AND ",
             $order
         )

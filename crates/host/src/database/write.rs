@@ -204,15 +204,16 @@ async fn write_correction(
 }
 
 async fn write_game(connection: &mut AnyConnection, run: Run, game: &GameState) -> Result<()> {
-    let GameHeader { names: ByColor([white, black]), .. } = &*game.header;
+    let GameHeader { players: ByColor([white, black]), .. } = &*game.header;
     let GameHeader { id, source, kind, tournament, round, opening, .. } = &*game.header;
     let GameHeader { time_control, start, repeats, began, .. } = &*game.header;
     let end = game.end.as_ref();
     let insert = query(
         "INSERT INTO game (id, source, kind, tournament_id, round, opening, white, black, time_control,
                            start, repeats, began, moves, positions, ended, result, reason, termination, place,
-                           note, run)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+                           note, run, white_rating, black_rating, white_bot, black_bot)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+                 $22, $23, $24, $25)
          ON CONFLICT (id) DO UPDATE SET
              moves = excluded.moves, positions = excluded.positions, ended = excluded.ended, result = excluded.result,
              reason = excluded.reason, termination = excluded.termination, place = excluded.place,
@@ -226,8 +227,8 @@ async fn write_game(connection: &mut AnyConnection, run: Run, game: &GameState) 
         .bind(tournament.map(|TournamentId(id)| id))
         .bind(round.map(number))
         .bind(opening.map(number))
-        .bind(white)
-        .bind(black)
+        .bind(&white.name)
+        .bind(&black.name)
         .bind(time_control.as_deref())
         .bind(start.as_deref())
         .bind(repeats.as_deref())
@@ -241,6 +242,10 @@ async fn write_game(connection: &mut AnyConnection, run: Run, game: &GameState) 
         .bind(end.and_then(|end| end.place).map(number))
         .bind(end.and_then(|end| end.note.as_ref()).map(Note::as_str))
         .bind(run.number())
+        .bind(white.rating.map(i64::from))
+        .bind(black.rating.map(i64::from))
+        .bind(white.bot.map(i64::from))
+        .bind(black.bot.map(i64::from))
         .execute(connection)
         .await
         .map(drop)

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     database::{
-        Change, Fact, GameEnd, GameHeader, GameState, MoveList, Opened, Opening, Reader, Source,
+        Change, Fact, GameEnd, GameHeader, GameState, MoveList, Opened, Opening, Person, Reader, Source,
         TournamentId, TournamentState, WriterThread,
     },
     pgn,
@@ -103,7 +103,7 @@ impl Bench {
             tournament: Some(self.id),
             round: Some(1),
             opening: Some(0),
-            names: ByColor(["alice", "bob"].map(str::to_owned)),
+            players: ByColor(["alice", "bob"].map(Person::named)),
             time_control: None,
             start: None,
             repeats: None,

@@ -120,7 +120,7 @@ mod tests {
     use std::thread;
 
     use zeitnot_host::{
-        database::{Change, Database, GameHeader, MoveList, Source},
+        database::{Change, Database, GameHeader, MoveList, Person, Source},
         tag::GameTag,
     };
     use zeitnot_rules::{ByColor, GameKind};
@@ -140,7 +140,7 @@ mod tests {
             tournament: None,
             round: None,
             opening: None,
-            names: ByColor(["alice", "bob"].map(str::to_owned)),
+            players: ByColor(["alice", "bob"].map(Person::named)),
             time_control: None,
             start: None,
             repeats: None,
