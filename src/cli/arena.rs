@@ -14,7 +14,7 @@ use zeitnot_arena::{Arena, Event, Keys, Listening, News, Summary};
 use zeitnot_clients::{Shutdown, contest};
 use zeitnot_net::descriptors;
 use zeitnot_pairing::Name;
-use zeitnot_rules::Color;
+use zeitnot_rules::{ByColor, Color};
 
 mod activity;
 mod client;
@@ -163,9 +163,10 @@ pub(super) fn message(event: &Event) -> String {
         Event::GameStarted { game, names } => {
             format!("game {game}: {} – {}", names[Color::White], names[Color::Black])
         }
-        Event::GameEnded { names, result, reason, plies } => {
+        Event::GameEnded { game, names, result, reason, plies } => {
             let result = result.map_or_else(|| "aborted:".to_owned(), |result| result.to_string());
-            format!("{} – {}: {result} {reason} ({plies} plies)", names[Color::White], names[Color::Black])
+            let ByColor([white, black]) = names;
+            format!("game {game}: {white} – {black}: {result} {reason} ({plies} plies)")
         }
         Event::Over(_) => "all games are over".to_owned(),
     }

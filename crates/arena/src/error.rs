@@ -14,7 +14,7 @@ pub enum ArenaError {
     #[error("[arena] {0}")]
     Config(String),
     #[error(transparent)]
-    Server(#[from] ServerError),
+    Listen(ServerError),
     #[error(transparent)]
     Games(#[from] UnusableFolder),
     #[error("cannot read the openings {}: {source}", path.display())]
@@ -29,11 +29,20 @@ pub enum ArenaError {
     Opening { path: PathBuf, line: usize, why: String },
 }
 
+impl From<ServerError> for ArenaError {
+    fn from(error: ServerError) -> ArenaError {
+        match error {
+            ServerError::Config(why) => ArenaError::Config(why),
+            error @ ServerError::Listen { .. } => ArenaError::Listen(error),
+        }
+    }
+}
+
 impl ArenaError {
     /// Returns whether the configuration must change, rather than the machine.
     pub fn is_configuration(&self) -> bool {
         match self {
-            ArenaError::Server(ServerError::Listen { .. }) | ArenaError::Games(_) => false,
+            ArenaError::Listen(_) | ArenaError::Games(_) => false,
             ArenaError::Database(database) => !database.why.is_outage(),
             _ => true,
         }

@@ -61,7 +61,7 @@ pub(crate) enum Request {
     Ack {
         game: String,
     },
-    /// A move, whose bytes were read at this instant.
+    /// A move, whose bytes were read at this instant, as those of a resignation were.
     Move {
         game: String,
         mv: String,
@@ -69,6 +69,7 @@ pub(crate) enum Request {
     },
     Resign {
         game: String,
+        read_at: Instant,
     },
     Say {
         to: String,

@@ -36,6 +36,7 @@ pub enum Event {
     },
     /// A game is over, or aborted if there is no result.
     GameEnded {
+        game: GameTag,
         names: ByColor<Name>,
         result: Option<GameResult>,
         reason: String,

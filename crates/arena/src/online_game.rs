@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use zeitnot_host::{
     game_info::GameInfo,
     hosted_game::{Host, HostedGame},
-    jobs::Jobs,
+    jobs::{self, Jobs},
     panic_guard,
     tag::GameTag,
     timer::until,
@@ -39,6 +39,8 @@ pub(crate) struct OnlineGame<B: Board> {
     watchers: Vec<Client>,
     pub(crate) hosted: HostedGame<B>,
     next_update: Instant,
+    /// When the flag fell that ended the game.
+    flag: Option<Instant>,
     /// Illegal moves of the present turn, and how many of them cost the connection.
     illegal: u32,
     max_illegal_moves: u32,
@@ -63,6 +65,7 @@ impl<B: Board> OnlineGame<B> {
             watchers: Vec::new(),
             hosted: HostedGame::new(info, referee, host),
             next_update: now + CLOCK_UPDATE,
+            flag: None,
             illegal: 0,
             max_illegal_moves,
         };
@@ -78,7 +81,10 @@ impl<B: Board> OnlineGame<B> {
         while !self.is_over() {
             select! {
                 Some(request) = requests.recv() => self.contain_panic(request),
-                () = until(self.due()) => self.tick(Instant::now()),
+                () = until(self.due()) => {
+                    jobs::waiting(requests).into_iter().for_each(|request| self.contain_panic(request));
+                    self.tick(Instant::now());
+                }
                 () = stop.cancelled() => self.shut_down(),
             }
         }
@@ -107,6 +113,7 @@ impl<B: Board> OnlineGame<B> {
     fn try_tick(&mut self, now: Instant) {
         let turn = self.hosted.referee.turn();
         if self.hosted.referee.timeout().is_some_and(|timeout| now >= timeout) {
+            self.flag = self.hosted.referee.deadline();
             self.hosted.referee.time_out(now);
         } else if self.back_by[turn].is_some_and(|back_by| now >= back_by) {
             self.hosted.referee.lose(turn, Cause::Disconnect, now);
@@ -137,10 +144,11 @@ impl<B: Board> OnlineGame<B> {
             return;
         }
         let now = Instant::now();
-        let deadline = self.hosted.referee.deadline();
+        self.flag = self.hosted.referee.deadline().or(self.flag);
         match self.hosted.referee.play(color, text, read_at, None) {
             Ok(_) => self.report(color, now),
             Err(Refusal::NotYourTurn) => self.clients[color].info("It is not your turn"),
+            Err(Refusal::Illegal) if self.is_over() => {}
             Err(Refusal::Illegal) => {
                 self.illegal += 1;
                 let (illegal, max) = (self.illegal, self.max_illegal_moves);
@@ -156,16 +164,17 @@ impl<B: Board> OnlineGame<B> {
                 self.clients[color].info(format!("Move {} is not legal", printable(text, 20)));
                 self.clients[color].tell(Notice::YourMove(self.view(now)));
             }
-            Err(Refusal::TooLate) => {
-                let late =
-                    deadline.map_or(Duration::ZERO, |deadline| read_at.saturating_duration_since(deadline));
-                let (name, mv) = (&self.hosted.info.players[color].name, printable(text, 20));
-                tracing::info!(game = %self.tag, ?late, "the move {mv} of {name} came after the flag had fallen");
-            }
-            Err(Refusal::Over) => {
-                let cause = self.ending().map(|ending| ending.cause.to_string());
-                tracing::debug!(game = %self.tag, cause, "a move came when the game was over");
-            }
+            Err(Refusal::TooLate | Refusal::Over) => self.note_late(color, text, read_at),
+        }
+    }
+
+    /// A move came when the game was over: after the flag, its player will ask by how much.
+    fn note_late(&self, color: Color, text: &str, read_at: Instant) {
+        let is_lost = self.ending().is_some_and(|ending| ending.cause == Cause::OutOfTime);
+        if let Some(flag) = self.flag.filter(|_| is_lost) {
+            let late = read_at.saturating_duration_since(flag);
+            let (name, mv) = (&self.hosted.info.players[color].name, printable(text, 20));
+            tracing::info!(game = %self.tag, ?late, "the move {mv} of {name} came after the flag had fallen");
         }
     }
 
@@ -216,6 +225,13 @@ impl<B: Board> OnlineGame<B> {
             client.tell(Notice::YourMove(view));
         }
         Some(color)
+    }
+
+    /// A player resigns, unless the flag has fallen before these bytes were read.
+    pub(crate) fn resign(&mut self, color: Color, read_at: Instant) {
+        if !self.hosted.referee.check_time(read_at) {
+            self.lose(color, Cause::Resignation);
+        }
     }
 
     pub(crate) fn lose(&mut self, color: Color, cause: Cause) {
@@ -306,7 +322,7 @@ mod tests {
     use zeitnot_rules::GameResult;
 
     use zeitnot_host::{jobs, live::view::Source};
-    use zeitnot_referee::{Allowance, RefereeRules};
+    use zeitnot_referee::{Allowance, RefereeRules, TRANSIT};
     use zeitnot_rules::DynGame;
     use zeitnot_rules::chess::Chess;
 
@@ -314,7 +330,6 @@ mod tests {
     use crate::client::Outbox;
 
     const SECOND: Duration = Duration::from_secs(1);
-    const TRANSIT: Duration = Duration::from_millis(100);
 
     /// Game with both players' messages.
     struct Table {
@@ -379,6 +394,28 @@ mod tests {
         assert_eq!(view.left[Color::White], 8 * SECOND);
         assert!(matches!(&table.black.drain()[1], Notice::Info(text) if text == "It is not your turn"));
         assert!(!table.game.is_over());
+    }
+
+    #[test(start_paused = true)]
+    async fn a_move_that_was_read_in_time_counts_however_late_its_game_gets_to_it() {
+        // Which of two ready branches a loop takes first is drawn by lot.
+        for _ in 0..20 {
+            let mut table = Table::new("10+0");
+            let (requests, mut jobs) = jobs::channel();
+            let read_at = Instant::now() + 9 * SECOND;
+            requests.send(move |game: &mut OnlineGame<_>| game.play(Color::White, "e2e4", read_at)).await;
+            advance(11 * SECOND).await;
+            let stop = CancellationToken::new();
+            let _ = tokio::time::timeout(SECOND, table.game.run(&mut jobs, &stop)).await;
+            assert_eq!((table.game.ending(), table.game.hosted.referee.plies.len()), (None, 1));
+        }
+    }
+
+    #[test(start_paused = true)]
+    async fn a_resignation_after_the_flag_is_a_loss_on_time() {
+        let mut table = Table::new("10+0");
+        table.game.resign(Color::White, Instant::now() + 11 * SECOND);
+        assert_eq!(table.game.ending().map(|ending| ending.cause), Some(Cause::OutOfTime));
     }
 
     #[test(start_paused = true)]

@@ -23,7 +23,7 @@ use zeitnot_referee::{Board, Cause, Ending, Referee};
 use zeitnot_rules::GameResult;
 
 use crate::{
-    database::{Change, Database, GameEnd, GameState, MoveList, Place},
+    database::{Change, Database, GameEnd, GameHeader, GameState, MoveList, Place},
     game_info::GameInfo,
     live::{Feed, LiveGame},
     note::Note,
@@ -56,6 +56,8 @@ pub struct HostedGame<B: Board> {
     pub info: Arc<GameInfo>,
     /// Driven by the front.
     pub referee: Referee<B>,
+    /// The same facts for the database.
+    header: Arc<GameHeader>,
     host: Host,
     live: LiveGame,
     progress: Progress,
@@ -64,8 +66,8 @@ pub struct HostedGame<B: Board> {
 impl<B: Board> HostedGame<B> {
     /// Creates a game. [`HostedGame::begin`] writes and shows it.
     pub fn new(info: GameInfo, referee: Referee<B>, host: Host) -> Self {
-        let info = Arc::new(info);
-        HostedGame { info, referee, host, live: LiveGame::default(), progress: Progress::New }
+        let (header, info) = (Arc::new(info.header()), Arc::new(info));
+        HostedGame { info, referee, header, host, live: LiveGame::default(), progress: Progress::New }
     }
 
     /// Writes and shows the game from now on, with the moves that were played before a restart.
@@ -148,7 +150,7 @@ impl<B: Board> HostedGame<B> {
         if self.is_over() {
             moves.stop(self.referee.clock.left(self.referee.turn(), Instant::now()));
         }
-        GameState { header: Arc::new(self.info.header()), moves, end: None }
+        GameState { header: self.header.clone(), moves, end: None }
     }
 
     fn note(&self) {

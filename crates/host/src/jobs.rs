@@ -44,6 +44,11 @@ pub fn channel<S>() -> (Handle<S>, Jobs<S>) {
     (Handle(tx), jobs)
 }
 
+/// Takes the jobs that wait now. What came before a deadline is to be judged before it, however late this task is.
+pub fn waiting<S>(jobs: &mut Jobs<S>) -> Vec<Job<S>> {
+    (0..jobs.len()).map_while(|_| jobs.try_recv().ok()).collect()
+}
+
 impl<S> Handle<S> {
     /// Returns a handle for whoever must not keep the task alive.
     pub fn downgrade(&self) -> WeakHandle<S> {

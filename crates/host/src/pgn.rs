@@ -19,6 +19,9 @@ use crate::{
 /// Termination of a game that has not ended, or that the arena does not know the end of.
 const UNTERMINATED: &str = "unterminated";
 
+/// Tag by which a file is searched for a game that a kill may have kept from it.
+const ID: &str = "GameId";
+
 /// Prints a game.
 pub fn print(game: &Game) -> String {
     let results = Color::BOTH.map(|color| GameResult::Won(color).as_str()).into_iter();
@@ -54,7 +57,7 @@ pub(crate) fn explain(id: &str, why: &dyn Display) -> String {
 
 /// Returns the id of a game if this line of its PGN is the tag that has it.
 pub(crate) fn read_id_tag(line: &str) -> Option<&str> {
-    line.strip_prefix("[GameId \"")?.strip_suffix("\"]")
+    line.strip_prefix('[')?.strip_prefix(ID)?.strip_prefix(" \"")?.strip_suffix("\"]")
 }
 
 /// Evaluation as Lichess exports it, with the depth.
@@ -87,7 +90,7 @@ fn tags(game: &Game, result: &str) -> Vec<(&'static str, String)> {
         ("White", summary.white.name.clone()),
         ("Black", summary.black.name.clone()),
         ("Result", result.to_owned()),
-        ("GameId", summary.id.clone()),
+        (ID, summary.id.clone()),
         ("UTCDate", date),
         ("UTCTime", time.chars().take("12:30:00".len()).collect()),
         ("TimeControl", unknown(summary.time_control.clone(), "-")),

@@ -25,13 +25,11 @@ use crate::{
     player::{self, Player},
     schedule::{Fixture, Schedule},
 };
-use zeitnot_referee::{Adjudication, GameRecord, Referee, RefereeRules};
+use zeitnot_referee::{Adjudication, GameRecord, Referee, RefereeRules, TRANSIT};
 
 /// Starts of an engine before its match is given up.
 const ATTEMPTS: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(500);
-/// Time that a move read before the flag fell may take to reach the referee.
-const TRANSIT: Duration = Duration::from_millis(100);
 
 /// Match of two engines or more.
 #[derive(Debug)]

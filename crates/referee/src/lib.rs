@@ -22,7 +22,7 @@ pub use adjudication::{Adjudication, DrawRule, Opinion, ResignRule};
 pub use board::{Board, Rewind, ServedGame};
 pub use clock::{Allowance, Clock};
 pub use ending::{Cause, Ending};
-pub use machine::{Expiry, PlayedMove, Referee, RefereeRules, Refusal, Untimed};
+pub use machine::{Expiry, PlayedMove, Referee, RefereeRules, Refusal, TRANSIT, Untimed};
 pub use offer::OfferChange;
 pub use prizes::Prizes;
 pub use record::GameRecord;

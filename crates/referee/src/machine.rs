@@ -13,6 +13,9 @@ use crate::{
     offer::{OfferChange, Offers},
 };
 
+/// Usual time for a move that was read in time to reach the referee.
+pub const TRANSIT: Duration = Duration::from_millis(100);
+
 /// Rules that differ between fronts. The default is lenient and leaves everything optional out.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefereeRules {

@@ -1,9 +1,13 @@
 //! `zeitnot arena results`: the results of a tournament, from the database of an arena that runs or has ended.
 
+use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use zeitnot_arena as arena;
 use zeitnot_arena::{GamePages, TournamentResults};
-use zeitnot_host::database::{DatabaseLocation, Readers};
+use zeitnot_host::{
+    database::{DatabaseLocation, Readers},
+    live::view::Source,
+};
 
 use crate::cli::{
     CliError,
@@ -31,7 +35,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", requires = "name")]
     edition: Option<u32>,
     /// Games of a front without tournaments, as JSON
-    #[arg(long, value_parser = ["imcs", "tuc", "lichess", "table"], conflicts_with = "name")]
+    #[arg(long, value_parser = PossibleValuesParser::new(Source::FRONTS.map(Source::as_str)), conflicts_with = "name")]
     front: Option<String>,
     /// Database to read: a file, or postgres://USER@HOST/DATABASE [default: that of the configuration, else
     /// games/zeitnot.db]

@@ -135,11 +135,10 @@ impl Guest<'_> {
                 }
                 read = reader.next() => read,
             };
-            let at = Instant::now();
             match read {
                 Ok(Some(incoming)) => match self.read(&incoming)? {
                     Some(FromClient::Disconnect) => return Ok(()),
-                    Some(message) => self.answer(message, at).await?,
+                    Some(message) => self.answer(message, incoming.read_at.into()).await?,
                     None => {}
                 },
                 Ok(None) => return Ok(()),
@@ -176,7 +175,7 @@ impl Guest<'_> {
         let request = match message {
             FromClient::Ack { game } => Some(Request::Ack { game }),
             FromClient::Move { game, mv } => Some(Request::Move { game, mv, read_at }),
-            FromClient::Resign { game } => Some(Request::Resign { game }),
+            FromClient::Resign { game } => Some(Request::Resign { game, read_at }),
             FromClient::Say { player, text } => Some(Request::Say { to: player, text }),
             FromClient::Join { .. } if self.seat.is_some() => {
                 self.client.info("You have joined already");

@@ -149,12 +149,7 @@ impl PlayerLink {
     async fn answer(&self, line: &str, at: Instant) -> String {
         let (mv, complaint) = match Answer::parse(line) {
             Ok(Answer::Resign) => {
-                let resign = move |game: &mut ImcsGame, color| {
-                    if !game.hosted.referee.check_time(at) {
-                        game.lose(color, Cause::Resignation);
-                    }
-                };
-                self.request(resign).await;
+                self.request(move |game, color| game.resign(color, at)).await;
                 return String::new();
             }
             Ok(Answer::Move(mv)) => (mv.clone(), complaint("illegal", &mv)),

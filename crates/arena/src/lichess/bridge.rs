@@ -91,7 +91,7 @@ impl Bridge {
 
     /// Sends a message, unless it is about a game that is over: once the next one has begun, it would cost the seat.
     async fn send(&self, seat: &Seat, request: Request) {
-        let (Request::Move { game, .. } | Request::Resign { game }) = &request else { return };
+        let (Request::Move { game, .. } | Request::Resign { game, .. }) = &request else { return };
         if self.paired.as_ref().is_some_and(|(paired, _)| paired == game) {
             seat.send(request).await;
         }

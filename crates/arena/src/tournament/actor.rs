@@ -9,7 +9,6 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot_pairing::{Name, PairingSystem, SeatNo, format::MAX_PLAYERS, standings::Standings};
-use zeitnot_referee::Cause;
 use zeitnot_rules::chess::Chess;
 use zeitnot_wire::printable;
 
@@ -145,7 +144,10 @@ impl TournamentActor {
             select! {
                 () = stop.cancelled() => break,
                 Some(job) = self.jobs.recv() => self.contain(job),
-                () = until(deadline) => self.contain(|actor| actor.expire(Instant::now())),
+                () = until(deadline) => {
+                    jobs::waiting(&mut self.jobs).into_iter().for_each(|job| self.contain(job));
+                    self.contain(|actor| actor.expire(Instant::now()));
+                }
                 () = sleep_until(next_pairing) => {
                     self.contain(Self::pair);
                     next_pairing = Instant::now() + self.config.pairing_interval;
@@ -185,7 +187,7 @@ impl TournamentActor {
         let Some(player) = self.players.seated(seat, client) else { return };
         let (doing, named, game) = match &request {
             Request::Say { to, text } => return self.players.chat(seat, client, to, text),
-            Request::Ack { game } | Request::Move { game, .. } | Request::Resign { game } => {
+            Request::Ack { game } | Request::Move { game, .. } | Request::Resign { game, .. } => {
                 (player.doing, GameTag::read(game), printable(game, 50))
             }
         };
@@ -198,13 +200,18 @@ impl TournamentActor {
                 let Some((game, color)) = self.boards.game(tag, seat) else { return };
                 match request {
                     Request::Move { mv, read_at, .. } => game.play(color, &mv, read_at),
-                    Request::Resign { .. } => game.lose(color, Cause::Resignation),
+                    Request::Resign { read_at, .. } => game.resign(color, read_at),
                     _ => client.info("The game has started already"),
                 }
             }
             // A player who plays has one game to speak of.
             Doing::Playing(tag) => client.throw_out(format!("You are playing game {tag}, not {game}")),
-            Doing::Waiting | Doing::Invited(_) => client.info(format!("You are not in game {game}")),
+            Doing::Waiting | Doing::Invited(_) => {
+                if let Request::Move { mv, .. } = &request {
+                    self.players.note_late(seat, &game, mv);
+                }
+                client.info(format!("You are not in game {game}"));
+            }
         }
     }
 

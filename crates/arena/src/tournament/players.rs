@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, mem};
 
 use tokio::time::{Duration, Instant};
 
-use zeitnot_net::{Rate, Ration};
+use zeitnot_net::{LogThrottle, Rate, Ration};
 use zeitnot_pairing::{Name, Pairing, SeatNo};
 use zeitnot_rules::ByColor;
 use zeitnot_wire::printable;
@@ -68,6 +68,8 @@ pub(super) struct Players {
     limits: SeatLimits,
     /// Looks of the names of those whom the organiser has removed.
     removed: BTreeMap<String, Option<Note>>,
+    /// For moves in games that are over.
+    log: LogThrottle,
 }
 
 impl Player {
@@ -92,7 +94,8 @@ impl Player {
 
 impl Players {
     pub(super) fn new(limits: SeatLimits) -> Self {
-        Players { seats: BTreeMap::new(), limits, removed: BTreeMap::new() }
+        let log = LogThrottle::for_strangers();
+        Players { seats: BTreeMap::new(), limits, removed: BTreeMap::new(), log }
     }
 
     pub(super) fn get(&self, seat: SeatNo) -> Option<&Player> {
@@ -307,6 +310,14 @@ impl Players {
     pub(super) fn clients_of(&self, pairing: Pairing) -> Option<ByColor<Client>> {
         let [white, black] = pairing.seats.0.map(|seat| self.client(seat).cloned());
         Some(ByColor([white?, black?]))
+    }
+
+    /// Logs a move in a game that is over, whose player may ask why it was lost.
+    pub(super) fn note_late(&self, seat: SeatNo, game: &str, mv: &str) {
+        let Some(Player { name, .. }) = self.seats.get(&seat) else { return };
+        if self.log.admits("late", std::time::Instant::now()) {
+            tracing::info!("the move {} of {name} came when game {game} was over", printable(mv, 20));
+        }
     }
 
     /// Passes on a line of chat. It is rationed for the sender, and for the receiver of many senders' lines.

@@ -29,6 +29,9 @@ pub enum Source {
 }
 
 impl Source {
+    /// Fronts of the arena whose games belong to no tournament.
+    pub const FRONTS: [Source; 4] = [Source::Imcs, Source::Tuc, Source::Lichess, Source::Table];
+
     /// Returns its word in the API and in the database.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -43,8 +46,8 @@ impl Source {
 
     /// Reads what [`Source::as_str`] has written.
     pub fn read(text: &str) -> Option<Source> {
-        let all = [Source::Contest, Source::Imcs, Source::Tuc, Source::Lichess, Source::Table, Source::Bot];
-        all.into_iter().find(|source| source.as_str() == text)
+        let mut all = Source::FRONTS.into_iter().chain([Source::Contest, Source::Bot]);
+        all.find(|source| source.as_str() == text)
     }
 }
 
@@ -246,6 +249,7 @@ pub struct TournamentSummary {
     /// It takes orders of the organiser.
     pub editable: bool,
     /// Its results can be corrected, also when it is complete. One of an earlier run takes no corrections.
+    #[serde(default)]
     pub correctable: bool,
 }
 

@@ -109,7 +109,7 @@ impl ClassGame {
                 self.passed_on = Some(ply);
                 Request::Move { game, mv, read_at: now }
             }
-            GameAction::Resign => Request::Resign { game },
+            GameAction::Resign => Request::Resign { game, read_at: now },
             GameAction::Chat(_) | GameAction::Draw(false) | GameAction::Takeback(false) => return Ok(()),
             _ => return refuse("This is not possible in a tournament of the class"),
         };

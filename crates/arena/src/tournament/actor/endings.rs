@@ -118,7 +118,7 @@ impl TournamentActor {
         if let (Some(GameEnd { result, reason, .. }), Some(names)) = (state.end.clone(), names(&state.header))
         {
             let plies = game.hosted.referee.plies.len();
-            self.report(Event::GameEnded { names, result, reason, plies });
+            self.report(Event::GameEnded { game: tag, names, result, reason, plies });
         }
         let name = self.config.name.to_string();
         self.store.write(move || pgn::print_or_explain(Some(name), &state));

@@ -1,10 +1,8 @@
 //! From pairings to games: players are paired, asked whether they are ready, and begin.
 
-use std::time::Duration;
-
 use tokio::time::Instant;
 use zeitnot_pairing::{Pairing, SeatNo, format::PairingKind};
-use zeitnot_referee::{Allowance, Referee, RefereeRules};
+use zeitnot_referee::{Allowance, Referee, RefereeRules, TRANSIT};
 use zeitnot_rules::{ByColor, Color, DynGame};
 
 use super::{
@@ -20,9 +18,6 @@ use zeitnot_host::{
     live::view::Source,
     tag::GameTag,
 };
-
-/// Time that a move read before the flag fell may take through our queues.
-const TRANSIT: Duration = Duration::from_millis(100);
 
 impl TournamentActor {
     pub(super) fn pair(&mut self) {

@@ -17,7 +17,7 @@ use zeitnot_host::{
     tag::GameTag,
 };
 use zeitnot_referee::{
-    Adjudication, Allowance, Board, Cause, Expiry, OfferChange, Referee, RefereeRules, Untimed,
+    Adjudication, Allowance, Board, Cause, Expiry, OfferChange, Referee, RefereeRules, TRANSIT, Untimed,
 };
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_wire::uci::UciScore;
@@ -37,8 +37,6 @@ use crate::secret::Secret;
 const FIRST_MOVES: Untimed = Untimed { plies: 2, limit: Duration::from_secs(5 * 60), expiry: Expiry::Abort };
 /// Once both have moved, clocks run and nothing can be aborted.
 const BEGUN: usize = 2;
-/// Time for a move from the socket to the referee.
-const TRANSIT: Duration = Duration::from_millis(100);
 /// Longer games are drawn, as on Lichess.
 const MAX_MOVES: u32 = 300;
 /// Plies after which the bot may agree to a draw.
