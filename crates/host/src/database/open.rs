@@ -30,8 +30,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("export", include_str!("migrations/0008_export.sql")),
     ("archive", include_str!("migrations/0009_archive.sql")),
     ("lichess export", include_str!("migrations/0010_lichess_export.sql")),
-    ("lost", include_str!("migrations/0011_lost.sql")),
-    ("players", include_str!("migrations/0012_players.sql")),
+    ("players", include_str!("migrations/0011_players.sql")),
 ];
 
 pub(super) fn migrator() -> Migrator {

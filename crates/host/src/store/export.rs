@@ -1,11 +1,12 @@
 //! Export of the games of a tournament, or of the Lichess API, from the database to a file of games.
 //!
 //! A game that is over and has no mark in the database is appended to the file, and then marked. After a kill in between,
-//! the next run finds it in that file: beyond the length that is stored with the marks.
+//! the next run finds it in that file: beyond the length that is stored with the marks. Files of earlier runs are only
+//! read; a game that is torn there is written again, to the new file.
 
 use std::{
     collections::BTreeSet,
-    fs, io,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -14,7 +15,7 @@ use std::{
 use tokio::{sync::mpsc, time::timeout};
 use zeitnot_pairing::Name;
 
-use super::{GameFile, file::prefix, tail::Tail};
+use super::{GameFile, tail::ids_beyond};
 use crate::{
     database::{Change, DatabaseError, ExportFile, Reader, Unexported, WeakDatabase},
     pgn,
@@ -22,8 +23,6 @@ use crate::{
 
 /// Games that are read, written and marked at once.
 pub(super) const PAGE: usize = 64;
-/// Most games that an earlier version may have lost: more than a migration gives back.
-const MAX_LOST: usize = 2048;
 /// Time between two attempts while the database or the disk fails.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -133,15 +132,10 @@ impl Exporter {
         reader: &mut Reader,
         last: Option<ExportFile>,
     ) -> Result<bool, DatabaseError> {
-        let appended = match (last, &self.tournament) {
-            (Some(ExportFile { file, bytes, .. }), _) => appended(Path::new(&file), bytes),
-            (None, Some(name)) => {
-                let lost = reader.unexported(Some(name), MAX_LOST).await?;
-                written(&lost, name, self.file.path())
-            }
-            (None, None) => Vec::new(),
-        };
-        let (ours, marks) = (self.export_file(0), appended.into_iter().map(|id| Change::Exported(id.into())));
+        // None if the file is gone.
+        let appended = last.and_then(|last| ids_beyond(Path::new(&last.file), last.bytes).ok());
+        let marks = appended.into_iter().flatten().map(|id| Change::Exported(id.into()));
+        let ours = self.export_file(0);
         self.database.commit(marks.chain([Change::ExportFile(ours.clone())]).collect()).await;
         Ok(reader.export_file(self.tournament.as_ref()).await?.as_ref() == Some(&ours))
     }
@@ -181,25 +175,4 @@ impl Exporter {
         let path = path.unwrap_or_else(|_| self.file.path().to_owned());
         ExportFile { tournament: self.tournament.clone(), file: path.display().to_string(), bytes }
     }
-}
-
-/// Ids of the whole games in the last run's file beyond a length; a torn one is cut off. None if there is no such file
-/// any more.
-fn appended(file: &Path, from: u64) -> Vec<String> {
-    let Ok(tail) = Tail::read(file, from) else { return Vec::new() };
-    if let Err(error) = tail.cut(file) {
-        tracing::warn!("{}: cannot cut off the last game, which is not whole: {error}", file.display());
-    }
-    tail.ids
-}
-
-/// Ids of those of a tournament's games that an earlier version, which marked none, has written to files beside this one.
-fn written(games: &[Unexported], tournament: &Name, file: &Path) -> Vec<String> {
-    let is_one = |id: &String| games.iter().any(|game| *game.id == **id);
-    let folder = file.parent().filter(|_| !games.is_empty()).and_then(|folder| fs::read_dir(folder).ok());
-    let prefix = prefix(tournament.as_str());
-    let entries = folder.into_iter().flatten().flatten();
-    let files = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
-    let paths = files.map(|entry| entry.path()).filter(|path| path.extension() == file.extension());
-    paths.filter_map(|path| Tail::read(&path, 0).ok()).flat_map(|tail| tail.ids).filter(is_one).collect()
 }

@@ -98,13 +98,10 @@ impl GameFile {
 /// Returns `class-2026-03-01-123000`.
 fn stem(tournament: &str, now: OffsetDateTime) -> String {
     let format = format_description!("[year]-[month]-[day]-[hour][minute][second]");
-    format!("{}{}", prefix(tournament), now.format(format).unwrap_or_default())
-}
-
-/// Returns `class-`, with only such characters as every file system takes.
-pub(super) fn prefix(tournament: &str) -> String {
+    // Only such characters as every file system takes.
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
-    tournament.chars().map(plain).chain(['-']).collect()
+    let tournament: String = tournament.chars().map(plain).collect();
+    format!("{tournament}-{}", now.format(format).unwrap_or_default())
 }
 
 /// Creates a file that did not exist; a number is added where the name is taken.

@@ -149,31 +149,21 @@ async fn a_kill_neither_loses_a_game_nor_writes_it_twice() {
     let text = pgn::print_stored(Some("class".to_owned()), b.game.as_ref().unwrap()).unwrap();
     // And in the middle of a third.
     let torn = text.replace("\"b\"", "\"c\"");
-    let all = fs::read_to_string(&first).unwrap() + &text;
-    fs::write(&first, format!("{all}{}", &torn[..torn.len() - 5])).unwrap();
+    let edited = format!("{}{text}{}", fs::read_to_string(&first).unwrap(), &torn[..torn.len() - 5]);
+    fs::write(&first, &edited).unwrap();
     bench.game("c").await;
     bench.close().await;
 
     let bench = Bench::open(folder.path()).await;
     let second = bench.export(folder.path()).await.unwrap();
     assert_ne!(first, second);
-    assert_eq!(fs::read_to_string(&first).unwrap(), all);
+    let new = fs::read_to_string(&second).unwrap();
+    assert_eq!(["a", "b", "c"].map(|id| count(&new, id)), [0, 0, 1], "{new}");
+    assert_eq!(fs::read_to_string(&first).unwrap(), edited, "the files of earlier runs are their user's");
     bench.game("d").await;
-    bench.export(folder.path()).await.unwrap();
-    let all = texts(folder.path());
-    assert_eq!(["a", "b", "c", "d"].map(|id| count(&all, id)), [1, 1, 1, 1], "{all}");
-    bench.close().await;
-}
-
-#[test]
-async fn games_of_an_earlier_version_are_looked_for_in_the_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let bench = Bench::open(folder.path()).await;
-    fs::write(folder.path().join("class-of-before.pgn"), "[GameId \"a\"]\n\n1-0\n\n").unwrap();
-    bench.games(&["a", "b"].map(str::to_owned)).await;
-    bench.export(folder.path()).await.unwrap();
-    let all = texts(folder.path());
-    assert_eq!(["a", "b"].map(|id| count(&all, id)), [1, 1], "{all}");
+    let third = bench.export(folder.path()).await.unwrap();
+    let new = fs::read_to_string(&third).unwrap();
+    assert_eq!(["a", "b", "c", "d"].map(|id| count(&new, id)), [0, 0, 0, 1], "{new}");
     bench.close().await;
 }
 
