@@ -61,7 +61,10 @@ impl Reader {
 }
 
 async fn lichess(connection: &mut AnyConnection) -> Result<Vec<LichessRow>, DatabaseError> {
-    let rows = query("SELECT * FROM lichess ORDER BY kind, id").fetch_all(connection).await?;
+    // Earlier arenas had rows of further kinds.
+    let rows =
+        query("SELECT * FROM lichess WHERE kind IN ('account', 'challenge', 'game') ORDER BY kind, id");
+    let rows = rows.fetch_all(connection).await?;
     let row = |row: &AnyRow| {
         let kind = text(row, "kind", LichessKind::read)?;
         Ok(LichessRow { kind, id: row.try_get("id")?, value: row.try_get("value")? })

@@ -161,3 +161,15 @@ async fn rows_that_make_no_tournament_are_refused() {
         assert!(error.contains(told) && error.lines().count() == 1, "{change}: {error}");
     }
 }
+
+#[test]
+async fn rows_of_the_lichess_api_that_an_earlier_arena_left_are_passed_over() {
+    let storage = Storage::file();
+    let (database, writer) = Database::open(storage.location(), || ()).await.unwrap();
+    let mut connection = connect(Path::new(&storage.database())).await;
+    connection.execute("INSERT INTO lichess VALUES ('record', 'a', '1. e4 *')").await.unwrap();
+    connection.close().await.unwrap();
+    assert_eq!(database.lichess().await.unwrap(), []);
+    drop(database);
+    writer.join().await;
+}
