@@ -148,7 +148,10 @@ impl Reader {
         let read = async {
             // All from one moment.
             let mut transaction = self.connection.begin().await?;
-            history(&mut transaction, tournament).await
+            let history = history(&mut transaction, tournament).await;
+            // A dropped transaction would stay open until the connection is used again.
+            transaction.rollback().await?;
+            history
         };
         within(self.limit, read).await
     }

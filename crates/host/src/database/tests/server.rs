@@ -292,3 +292,24 @@ async fn connections_are_encrypted() {
         "{error}"
     );
 }
+
+#[test]
+async fn a_history_leaves_no_transaction_open() {
+    let Some(shared) = Shared::new() else { return };
+    let (database, writer) = shared.open().await;
+    let tournament = database.open_tournament(opening("class")).await.unwrap().history.tournament;
+    let mut reader = Reader::open(&shared.location).await.unwrap();
+    let stored = reader.tournament(&tournament.name, None).await.unwrap().unwrap();
+    let open = format!(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = '{}' AND state LIKE 'idle in transaction%'",
+        shared.name
+    );
+    reader.history(stored.clone()).await.unwrap();
+    assert_eq!(shared.server.sql("postgres", &open), "0");
+    shared.server.sql(&shared.name, "ALTER TABLE event RENAME TO lost");
+    reader.history(stored).await.unwrap_err();
+    assert_eq!(shared.server.sql("postgres", &open), "0");
+    reader.close().await;
+    drop(database);
+    writer.join().await;
+}
