@@ -6,7 +6,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{error::DatabaseError, location::DatabaseLocation, read::Reader};
 
-/// A few connections, for whoever asks in turn.
+/// A few connections, which all visitors share.
 #[derive(Clone, Debug)]
 pub struct Readers {
     location: Arc<DatabaseLocation>,
@@ -15,7 +15,7 @@ pub struct Readers {
     idle: Arc<Mutex<Vec<Reader>>>,
 }
 
-/// Turn of one who asks, until it is dropped. It may be kept while work on the answer goes on.
+/// Right to use one of the connections, until it is dropped. It may be kept while work on the answer goes on.
 #[derive(Debug)]
 pub struct Turn {
     readers: Readers,
@@ -23,7 +23,7 @@ pub struct Turn {
 }
 
 impl Readers {
-    /// Shares so many connections.
+    /// Creates the access; at most `at_once` connections are in use at the same time.
     pub fn new(location: Arc<DatabaseLocation>, at_once: usize) -> Readers {
         Readers { location, turns: Arc::new(Semaphore::new(at_once)), idle: Arc::default() }
     }
