@@ -199,7 +199,10 @@ mod tests {
     use tokio::{join, sync::mpsc};
 
     use super::{
-        super::{accounts::Accounts, config::Config},
+        super::{
+            accounts::Accounts,
+            config::{AccountConfig, Config},
+        },
         *,
     };
 
@@ -211,6 +214,15 @@ mod tests {
         let (members, strangers, queues) = channel();
         let store = Store::Queue(mpsc::channel(1).0);
         (members, strangers, ServerActor { server, queues, store, writing: JoinSet::new() })
+    }
+
+    #[test]
+    async fn without_a_database_there_are_no_rows() {
+        let (_, _, mut actor) = actor();
+        let account = AccountConfig { name: "Alice".to_owned(), ..AccountConfig::default() };
+        actor.server.accounts.add(account).unwrap();
+        assert!(actor.server.changes(Instant::now()).0.is_empty());
+        assert_eq!(actor.server.accounts.map.take_dirty().count(), 0, "nothing piles up");
     }
 
     #[test(start_paused = true)]

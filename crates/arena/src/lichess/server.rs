@@ -84,6 +84,12 @@ impl LichessServer {
     /// Returns what is to be written: the rows that have changed, and the games that are over.
     pub(super) fn changes(&mut self, now: Instant) -> (Vec<Change>, Vec<(GameId, GameState)>) {
         let LichessServer { accounts, challenges, games, .. } = self;
+        if games.database().is_none() {
+            accounts.map.mark_clean();
+            challenges.map.mark_clean();
+            games.map.mark_clean();
+            return (Vec::new(), games.take_ended());
+        }
         let rows = changes(&mut accounts.map, &mut challenges.map, &mut games.map, now);
         (rows, games.take_ended())
     }
