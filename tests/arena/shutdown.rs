@@ -1,15 +1,20 @@
 //! A stop in the middle of everything: games are kept, and nothing stays behind.
 
+use std::{path::PathBuf, time::Duration};
+
 use time::OffsetDateTime;
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, time::sleep};
 use zeitnot_host::database::{
-    Change, Database, GameEnd, GameHeader, GameState, MoveList, Opening, Person, Source, TournamentState,
+    Change, Database, DatabaseLocation, GameEnd, GameHeader, GameState, MoveList, Opening, Person, Source,
+    TournamentState,
 };
 use zeitnot_pairing::{Name, format::Format};
 use zeitnot_rules::{ByColor, GameKind};
+use zeitnot_testing::soon;
 
 use crate::support::{
     arena::{By, TestArena, record_files},
+    lichess_arena::Bot,
     log::Log,
     storage::{Storage, on_both_databases},
 };
@@ -79,10 +84,46 @@ on_both_databases!(the_last_games_of_a_tournament_are_written_at_the_next_start)
 
 /// The folder of games was full when a tournament ended.
 async fn the_last_games_of_a_tournament_are_written_at_the_next_start(folder: Storage) {
-    let games = folder.path().join("games");
-    std::fs::create_dir(&games).unwrap();
-    let file = || games.join("zeitnot.db").into();
-    let location = folder.url().map_or_else(file, |url| url.parse().unwrap());
+    std::fs::create_dir(folder.path().join("games")).unwrap();
+    leave_a_game(folder.database().parse().unwrap()).await;
+    // Once is enough.
+    let (_, folder) = TestArena::tournament(folder, "", "").await.stop().await;
+    let (_, folder) = TestArena::tournament(folder, "", "").await.stop().await;
+    let [file] = record_files(folder.path()).collect::<Vec<_>>().try_into().unwrap();
+    let pgn = std::fs::read_to_string(file).unwrap();
+    assert_eq!(pgn.matches("[GameId \"late\"]").count(), 1, "{pgn}");
+}
+
+/// An arena of the Lichess API alone, whose folder of games is away for a while.
+#[test]
+async fn the_last_games_of_a_tournament_are_written_as_long_as_the_arena_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    leave_a_game(folder.path().join("arena.db").into()).await;
+    let config =
+        "games = '{folder}/games'\ndatabase = '{folder}/arena.db'\n[lichess]\nlisten = '127.0.0.1:0'";
+    let arena = TestArena::open(folder, config).await;
+    // It has not begun to run: nothing was awaited since.
+    let games = arena.folder.path().join("games");
+    std::fs::rename(&games, games.with_extension("away")).unwrap();
+    std::fs::write(&games, "").unwrap();
+    let client = Bot::new(arena.lichess.unwrap(), "");
+    for _ in 0..20 {
+        client.get("/api/account").await;
+    }
+    std::fs::remove_file(&games).unwrap();
+    std::fs::create_dir_all(&games).unwrap();
+    let is_late = |file: PathBuf| std::fs::read_to_string(file).unwrap().contains("[GameId \"late\"]");
+    soon("the last game is in a file", async {
+        while !record_files(arena.folder.path()).any(is_late) {
+            sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    arena.stop().await;
+}
+
+/// Makes a database with a complete tournament, whose game is in no file.
+async fn leave_a_game(location: DatabaseLocation) {
     let (database, writer) = Database::open(location, || ()).await.unwrap();
     let (name, kind, time_control) =
         (Name::try_from("ended").unwrap(), GameKind::Chess, "3".parse().unwrap());
@@ -116,11 +157,4 @@ async fn the_last_games_of_a_tournament_are_written_at_the_next_start(folder: St
     database.commit(vec![Change::Game(game), complete]).await;
     drop(database);
     writer.join().await;
-
-    // Once is enough.
-    let (_, folder) = TestArena::tournament(folder, "", "").await.stop().await;
-    let (_, folder) = TestArena::tournament(folder, "", "").await.stop().await;
-    let [file] = record_files(folder.path()).collect::<Vec<_>>().try_into().unwrap();
-    let pgn = std::fs::read_to_string(file).unwrap();
-    assert_eq!(pgn.matches("[GameId \"late\"]").count(), 1, "{pgn}");
 }

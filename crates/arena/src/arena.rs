@@ -225,6 +225,7 @@ impl Arena {
         });
         let imcs = self.imcs.map(|imcs| tracker.spawn(imcs.run(stop.clone())));
         let lichess = self.lichess.map(|lichess| tracker.spawn(lichess.run(registry, stop.clone())));
+        let catch_up = self.tournaments.catch_up();
         let tournaments = self.tournaments.run(page.is_some(), stop.clone());
         let tables: JoinSet<()> = self.tables.into_iter().map(|table| table.run(stop.clone())).collect();
         let tournaments = tournaments.await;
@@ -244,6 +245,10 @@ impl Arena {
         closing.cancel();
         tracker.close();
         tracker.wait().await;
+        if let Some((store, thread)) = catch_up {
+            drop(store);
+            thread.join().await;
+        }
         if let Some(readers) = readers {
             readers.close().await;
         }

@@ -261,7 +261,6 @@ impl TournamentManager {
     /// Returns their outcomes in the order in which they were opened.
     pub(crate) async fn run(mut self, is_managed: bool, stop: CancellationToken) -> Vec<TournamentSummary> {
         self.start(&stop);
-        let catch_up = self.catch_up();
         while is_managed || !self.running.is_empty() {
             select! {
                 () = stop.cancelled() => break,
@@ -278,15 +277,12 @@ impl TournamentManager {
         while let Some(ended) = self.running.join_next().await {
             self.note_end(ended);
         }
-        if let Some((store, thread)) = catch_up {
-            drop(store);
-            thread.join().await;
-        }
         self.ended.into_values().collect()
     }
 
-    /// Writes the games of tournaments that ended in an earlier run, if that run did not come to it.
-    fn catch_up(&self) -> Option<(Store, StoreThread)> {
+    /// Starts to write the games of tournaments that ended in an earlier run, if that run did not come to it. While the
+    /// folder or the database fails, it tries again until the sender is dropped.
+    pub(crate) fn catch_up(&self) -> Option<(Store, StoreThread)> {
         let Environment { database, games, .. } = &self.environment;
         let running = self.known.keys().cloned().collect();
         Some(StoreThread::catch_up(database.as_ref()?, running, games.clone(), priority::usual))

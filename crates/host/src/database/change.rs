@@ -65,24 +65,17 @@ pub enum Change {
     /// Somebody who was refused, in place of an earlier one; `None`: by no tournament.
     Refusal(Option<TournamentId>, RefusalRecord),
     /// An event of a tournament that is no result.
-    Event {
-        tournament: TournamentId,
-        place: Place,
-        at: OffsetDateTime,
-        fact: Fact,
-    },
+    Event { tournament: TournamentId, place: Place, at: OffsetDateTime, fact: Fact },
     /// Another result for a game that is over.
-    Correction {
-        tournament: TournamentId,
-        game: Arc<str>,
-        result: Option<GameResult>,
-        note: Note,
-    },
+    Correction { tournament: TournamentId, game: Arc<str>, result: Option<GameResult>, note: Note },
     /// A game that has begun, goes on or is over. The end tells all moves, so those in between may be lost.
     Game(GameState),
     /// The game of this id is in a file of games.
     Exported(Arc<str>),
+    /// A new file of games takes the place of the last one.
     ExportFile(ExportFile),
+    /// A file of games has another length, unless a new one has taken its place.
+    ExportLength(ExportFile),
     /// State of the Lichess API.
     Lichess(LichessRow),
     /// A tournament without games is forgotten.
@@ -100,6 +93,7 @@ pub(super) enum Key {
     Correction(Arc<str>),
     Exported(Arc<str>),
     ExportFile(Option<Name>),
+    ExportLength(Option<Name>),
     Lichess(&'static str, String),
     /// After all else about it.
     Deletion(TournamentId),
@@ -116,6 +110,7 @@ impl Change {
             Change::Correction { game, .. } => Key::Correction(game.clone()),
             Change::Exported(game) => Key::Exported(game.clone()),
             Change::ExportFile(ExportFile { tournament, .. }) => Key::ExportFile(tournament.clone()),
+            Change::ExportLength(ExportFile { tournament, .. }) => Key::ExportLength(tournament.clone()),
             Change::Lichess(row) => Key::Lichess(row.kind.as_str(), row.id.clone()),
             Change::Deletion(tournament) => Key::Deletion(*tournament),
         }
@@ -135,7 +130,7 @@ impl Change {
             Change::Game(game) => game.header.tournament.map(Subject::Tournament),
             Change::Refusal(None, _) => Some(Subject::Refusals),
             Change::Lichess(_) => Some(Subject::Lichess),
-            Change::Exported(_) | Change::ExportFile(_) => None,
+            Change::Exported(_) | Change::ExportFile(_) | Change::ExportLength(_) => None,
         }
     }
 }

@@ -1,17 +1,35 @@
 //! Games on their way to the files of games.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use sqlx::{AnyConnection, Row, any::AnyRow, query};
+use tokio::sync::OwnedMutexGuard;
 use zeitnot_pairing::Name;
 
 use super::{
+    WeakDatabase,
     change::{ExportFile, GameState, TournamentId, TournamentState},
     error::DatabaseError,
     games::game_state,
     open::within,
     read::{Reader, name, number},
 };
+
+/// Locks of those who write the games of a tournament name, or of the Lichess API, to a file.
+pub(super) type ExportTurns = Arc<Mutex<BTreeMap<Option<Name>, Arc<tokio::sync::Mutex<()>>>>>;
+
+impl WeakDatabase {
+    /// Lets one at a time write the games of a tournament name, or of the Lichess API, to a file; `None` while another
+    /// one of this arena does.
+    pub(crate) fn export_turn(&self, tournament: Option<&Name>) -> Option<OwnedMutexGuard<()>> {
+        // Nothing in here is half done after a panic.
+        let mut turns = self.exports.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.entry(tournament.cloned()).or_default().clone().try_lock_owned().ok()
+    }
+}
 
 /// Game that is over and in no file of games, unless its row cannot be read.
 #[derive(Debug)]
@@ -61,7 +79,15 @@ async fn unexported_tournaments(
          ORDER BY id",
     );
     let rows = rows.bind(state).fetch_all(connection).await?;
-    rows.iter().map(|row| Ok((name(row, "name")?, TournamentId(row.try_get("id")?)))).collect()
+    let mut found = Vec::new();
+    for row in rows {
+        let id = row.try_get("id")?;
+        match name(&row, "name") {
+            Ok(name) => found.push((name, TournamentId(id))),
+            Err(error) => tracing::warn!("the last games of tournament {id} are written to no file: {error}"),
+        }
+    }
+    Ok(found)
 }
 
 async fn unexported(

@@ -62,6 +62,7 @@ pub use write::moment;
 
 pub use crate::live::view::{Person, Source};
 
+use exports::ExportTurns;
 use writer::{Request, Writer};
 
 /// Requests that may wait for the writer.
@@ -95,6 +96,7 @@ pub struct Database {
     requests: mpsc::Sender<Request>,
     location: Arc<DatabaseLocation>,
     opened: Instant,
+    exports: ExportTurns,
 }
 
 /// Access that does not keep the writer running: of a thread that may hang.
@@ -103,13 +105,14 @@ pub struct WeakDatabase {
     requests: mpsc::WeakSender<Request>,
     location: Arc<DatabaseLocation>,
     opened: Instant,
+    exports: ExportTurns,
 }
 
 impl WeakDatabase {
     /// Returns the access while the arena runs.
     pub fn upgrade(&self) -> Option<Database> {
-        let WeakDatabase { requests, location, opened } = self.clone();
-        Some(Database { requests: requests.upgrade()?, location, opened })
+        let WeakDatabase { requests, location, opened, exports } = self.clone();
+        Some(Database { requests: requests.upgrade()?, location, opened, exports })
     }
 
     /// Does the same as [`Database::commit`] while the arena runs.
@@ -178,13 +181,14 @@ impl Database {
     }
 
     fn of(requests: mpsc::Sender<Request>, location: DatabaseLocation) -> Database {
-        Database { requests, location: location.into(), opened: Instant::now() }
+        let (opened, exports) = (Instant::now(), ExportTurns::default());
+        Database { requests, location: location.into(), opened, exports }
     }
 
     /// Returns access for whoever must not keep the writer alive.
     pub fn downgrade(&self) -> WeakDatabase {
-        let Database { requests, location, opened } = self.clone();
-        WeakDatabase { requests: requests.downgrade(), location, opened }
+        let Database { requests, location, opened, exports } = self.clone();
+        WeakDatabase { requests: requests.downgrade(), location, opened, exports }
     }
 
     /// Hands over changes that are to be on the disk soon. Never waits: they are lost if the disk has hung for so long

@@ -150,6 +150,11 @@ async fn a_change_that_does_not_fit_costs_no_other(storage: Storage) {
     writer.join().await;
 }
 
+/// The file of games of the Lichess API.
+async fn exported(location: &DatabaseLocation) -> Option<ExportFile> {
+    Reader::open(location).await.unwrap().export_file(None).await.unwrap()
+}
+
 async fn all_kinds_of_changes_are_read_back(storage: Storage) {
     let location = storage.location();
     let (database, writer) = Database::open(location.clone(), || ()).await.unwrap();
@@ -192,7 +197,15 @@ async fn all_kinds_of_changes_are_read_back(storage: Storage) {
     let new = SettingsText("{\"new\": 1}".into());
     changes.push(Change::Settings(id, "1+0".parse().unwrap(), format.clone(), new.clone()));
     changes.push(Change::State(id, TournamentState::Paused));
+    let export = |file: &str, bytes| ExportFile { tournament: None, file: file.to_owned(), bytes };
+    changes.push(Change::ExportFile(export("old.pgn", 0)));
     database.commit(changes).await;
+    database.commit(vec![Change::ExportLength(export("old.pgn", 7))]).await;
+    assert_eq!(exported(&location).await, Some(export("old.pgn", 7)));
+    database.commit(vec![Change::ExportFile(export("new.pgn", 0))]).await;
+    // Of one that has not heard of it yet.
+    database.commit(vec![Change::ExportLength(export("old.pgn", 9))]).await;
+    assert_eq!(exported(&location).await, Some(export("new.pgn", 0)));
     database.commit(vec![Change::Lichess(LichessRow { value: None, ..row("b") })]).await;
 
     assert_eq!(database.created().await.unwrap(), [(name("cup"), new)]);

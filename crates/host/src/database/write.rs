@@ -50,6 +50,7 @@ pub(super) async fn write(connection: &mut AnyConnection, run: Run, change: &Cha
             update.execute(connection).await.map(drop)
         }
         Change::ExportFile(file) => write_export_file(connection, file).await,
+        Change::ExportLength(file) => write_export_length(connection, file).await,
         Change::Lichess(row) => write_lichess(connection, row).await,
         Change::Deletion(tournament) => delete_tournament(connection, *tournament).await,
     }
@@ -261,6 +262,15 @@ async fn write_export_file(
     );
     let name = tournament.as_ref().map_or("", Name::as_str);
     insert.bind(name).bind(file).bind(number(*bytes)).execute(connection).await.map(drop)
+}
+
+async fn write_export_length(
+    connection: &mut AnyConnection,
+    ExportFile { tournament, file, bytes }: &ExportFile,
+) -> Result<()> {
+    let update = query("UPDATE export SET bytes = $3 WHERE tournament = $1 AND file = $2");
+    let name = tournament.as_ref().map_or("", Name::as_str);
+    update.bind(name).bind(file).bind(number(*bytes)).execute(connection).await.map(drop)
 }
 
 async fn write_lichess(connection: &mut AnyConnection, row: &LichessRow) -> Result<()> {

@@ -28,7 +28,7 @@ const RETRY: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub struct Exporter {
-    database: WeakDatabase,
+    pub(super) database: WeakDatabase,
     /// `None`: the games of the Lichess API.
     tournament: Option<Name>,
     pub(super) file: GameFile,
@@ -48,7 +48,7 @@ pub(super) enum Next {
     Game,
     /// The database or the disk has failed.
     Retry,
-    /// None: a later opened tournament of that name has a file of its own.
+    /// None: another arena on the database has opened a tournament of that name, and writes its games.
     Over,
 }
 
@@ -64,8 +64,16 @@ impl Exporter {
     }
 
     /// Writes until no sender is left, or if no more games come, until all are written; returns the file, if there were
-    /// games.
+    /// games. While another exporter of this arena writes games of the same tournament, waits for it, or if no more games
+    /// come, leaves them to it.
     pub(super) async fn run(mut self, wake: &mut mpsc::Receiver<()>, more_come: bool) -> Option<PathBuf> {
+        let _turn = loop {
+            match self.database.export_turn(self.tournament.as_ref()) {
+                Some(turn) => break turn,
+                None if more_come && retry(wake).await => {}
+                None => return self.file.finish(),
+            }
+        };
         loop {
             let goes_on = match self.export().await {
                 Next::Page => true,
@@ -164,7 +172,7 @@ impl Exporter {
             changes.push(Change::Exported(id.clone()));
         }
         if !changes.is_empty() {
-            changes.push(Change::ExportFile(self.export_file(self.file.bytes())));
+            changes.push(Change::ExportLength(self.export_file(self.file.bytes())));
             self.database.commit(changes).await;
         }
         appended

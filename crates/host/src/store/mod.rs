@@ -52,6 +52,8 @@ pub enum StoreActor {
 #[derive(Debug)]
 pub struct StoreThread {
     path: PathBuf,
+    /// Keeps the database's writer running until the last games are marked there.
+    _database: Option<Database>,
     done: oneshot::Receiver<Option<PathBuf>>,
 }
 
@@ -89,8 +91,11 @@ impl Store {
 impl StoreActor {
     /// Starts a thread that writes until no sender is left, and begins with `on_start`: it sets its priority.
     pub fn spawn(self, on_start: fn()) -> StoreThread {
-        let (StoreActor::Queue(_, file) | StoreActor::Database(Exporter { file, .. }, _)) = &self;
-        StoreThread::spawn(file.path().to_owned(), on_start, self.run())
+        let (path, database) = match &self {
+            StoreActor::Queue(_, file) => (file.path(), None),
+            StoreActor::Database(exporter, _) => (exporter.file.path(), exporter.database.upgrade()),
+        };
+        StoreThread::spawn(path.to_owned(), database, on_start, self.run())
     }
 
     async fn run(self) -> Option<PathBuf> {
@@ -126,7 +131,12 @@ async fn catch_up(
         match open.unexported().await {
             Ok(names) => break names,
             // The writer reports it.
-            Err(error) => tracing::debug!("cannot look for games that are in no file: {error}"),
+            Err(error) if error.is_outage() => {}
+            Err(error) => {
+                let location = open.location();
+                tracing::error!("{location}: cannot look for games that are in no file: {error}");
+                return;
+            }
         }
         drop(open);
         if !retry(&mut wake).await {
@@ -171,12 +181,13 @@ impl StoreThread {
             write.await;
             None
         };
-        (Store::Database(sender), StoreThread::spawn(folder, on_start, write))
+        (Store::Database(sender), StoreThread::spawn(folder, Some(database.clone()), on_start, write))
     }
 
     /// Starts a thread that writes this file, and begins with `on_start`.
-    pub fn spawn(
+    fn spawn(
         path: PathBuf,
+        database: Option<Database>,
         on_start: fn(),
         write: impl Future<Output = Option<PathBuf>> + Send + 'static,
     ) -> StoreThread {
@@ -191,7 +202,7 @@ impl StoreThread {
         if let Err(error) = thread {
             tracing::error!("cannot start the writer of games: {error}");
         }
-        StoreThread { path, done: is_done }
+        StoreThread { path, _database: database, done: is_done }
     }
 
     /// Waits until all is written, but not for ever; returns the file, if there were games.

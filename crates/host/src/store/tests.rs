@@ -75,6 +75,13 @@ impl Bench {
         self.writer.join().await;
     }
 
+    async fn sql(&self, statement: &'static str) {
+        let file = format!("sqlite://{}", self.database.location());
+        let mut connection = SqliteConnection::connect(&file).await.unwrap();
+        connection.execute(statement).await.unwrap();
+        connection.close().await.unwrap();
+    }
+
     fn store(&self, file: GameFile) -> (Store, StoreActor) {
         Store::of_database(&self.database, Some(name()), file)
     }
@@ -172,10 +179,7 @@ async fn a_game_that_cannot_be_read_stops_no_others() {
     let folder = tempfile::tempdir().unwrap();
     let bench = Bench::open(folder.path()).await;
     bench.games(&["a", "b"].map(str::to_owned)).await;
-    let file = format!("sqlite://{}", folder.path().join("zeitnot.db").display());
-    let mut connection = SqliteConnection::connect(&file).await.unwrap();
-    connection.execute("UPDATE game SET kind = 'ludo' WHERE id = 'a'").await.unwrap();
-    connection.close().await.unwrap();
+    bench.sql("UPDATE game SET kind = 'ludo' WHERE id = 'a'").await;
     bench.export(folder.path()).await.unwrap();
     let all = texts(folder.path());
     assert_eq!(["a", "b"].map(|id| count(&all, id)), [0, 1], "{all}");
@@ -201,33 +205,88 @@ async fn games_of_tournaments_that_no_arena_runs_are_written_at_the_next_start()
     };
     let _running = catch_up(&[name()]).await;
     assert!(!games.exists(), "its own arena writes them");
+    // A tournament whose name cannot be read stops no other.
+    let other = Opening { name: Name::try_from("other").unwrap(), ..opening() };
+    let id = bench.database.open_tournament(other).await.unwrap().history.tournament.id;
+    let bench = Bench { id, ..bench };
+    bench.game("b").await;
+    bench.sql("UPDATE tournament SET name = 'no name' WHERE name = 'other'").await;
     // The folder cannot be made at first.
     fs::write(&games, "").unwrap();
     let (store, thread) = StoreThread::catch_up(&bench.database, BTreeSet::new(), games.clone(), || ());
+    let Store::Database(wake) = &store else { unreachable!() };
+    // There is room for the second once the first attempt has failed.
+    wake.send(()).await.unwrap();
+    wake.send(()).await.unwrap();
     fs::remove_file(&games).unwrap();
+    // The next attempt, unless the second was in time.
+    let _ = wake.send(()).await;
     thread.join().await;
-    assert_eq!(count(&texts(&games), "a"), 1);
+    assert_eq!(["a", "b"].map(|id| count(&texts(&games), id)), [1, 0]);
     drop(store);
+    // It does not ask again what cannot be answered.
+    bench.sql("ALTER TABLE game RENAME COLUMN exported TO lost").await;
+    let (store, thread) = StoreThread::catch_up(&bench.database, BTreeSet::new(), games, || ());
+    thread.done.await.unwrap();
+    drop((store, thread._database));
     bench.close().await;
 }
 
 #[test]
-async fn a_tournament_that_is_opened_again_takes_its_games_over() {
+async fn a_tournament_that_is_opened_again_waits_for_the_file_of_the_last_one() {
     let folder = tempfile::tempdir().unwrap();
     let bench = Bench::open(folder.path()).await;
     bench.game("a").await;
-    let mut full = file(folder.path());
-    full.replace(File::open(full.path()).unwrap());
-    let (mut first, sender) =
-        (Exporter::new(bench.database.downgrade(), Some(name()), full), mpsc::channel(1));
-    assert_eq!(first.export().await, Next::Retry);
-    bench.export(folder.path()).await.unwrap();
+    let weak = bench.database.downgrade();
+    let turn = weak.export_turn(Some(&name())).unwrap();
+    assert_eq!(bench.export(folder.path()).await, None, "another one writes");
+    let (store, actor) = bench.store(file(folder.path()));
+    let thread = actor.spawn(|| ());
+    let Store::Database(wake) = &store else { unreachable!() };
+    // It takes the first before the second, and waits again.
+    wake.send(()).await.unwrap();
+    wake.send(()).await.unwrap();
+    assert_eq!(count(&texts(folder.path()), "a"), 0);
+    drop(turn);
+    wake.send(()).await.unwrap();
+    wake.send(()).await.unwrap();
+    drop(store);
+    thread.join().await.unwrap();
+    assert_eq!(count(&texts(folder.path()), "a"), 1);
+    bench.close().await;
+}
+
+/// Another arena on the database has created a tournament of the same name.
+#[test]
+async fn the_last_exporter_to_take_over_is_the_one_that_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::open(folder.path()).await;
+    let exporter = || Exporter::new(bench.database.downgrade(), Some(name()), file(folder.path()));
+    let (mut first, mut second) = (exporter(), exporter());
+    bench.game("a").await;
+    assert_eq!(first.export().await, Next::Game);
+    assert_eq!(second.export().await, Next::Game);
     bench.game("b").await;
-    // It ends by itself.
-    let (_sender, mut wake) = sender;
-    assert_eq!(first.run(&mut wake, true).await, None);
-    bench.export(folder.path()).await.unwrap();
+    assert_eq!((first.export().await, second.export().await), (Next::Over, Next::Game));
     assert_eq!(["a", "b"].map(|id| count(&texts(folder.path()), id)), [1, 1]);
+    drop((first, second));
+    bench.close().await;
+}
+
+#[test]
+async fn the_arena_ends_when_the_last_games_are_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::open(folder.path()).await;
+    bench.game("a").await;
+    let (store, actor) = bench.store(file(folder.path()));
+    let thread = actor.spawn(|| ());
+    let Bench { database, writer, .. } = bench;
+    drop((store, database));
+    thread.join().await.unwrap();
+    writer.join().await;
+    let bench = Bench::open(folder.path()).await;
+    assert_eq!(bench.export(folder.path()).await, None);
+    assert_eq!(count(&texts(folder.path()), "a"), 1);
     bench.close().await;
 }
 
@@ -318,10 +377,12 @@ async fn a_disk_that_hangs_delays_nobody() {
     drop((store, queue, queue_actor));
     // The thread has begun; soon the pipe is full.
     io::Read::read_exact(&mut away, &mut [0; 1000]).unwrap();
-    // The arena can end.
+    // The arena can end once it waits no longer.
+    let StoreThread { done, _database, .. } = thread;
+    drop(_database);
     bench.close().await;
     drop(away);
-    thread.join().await;
+    done.await.unwrap();
     fs::remove_file(path).unwrap();
     let bench = Bench::open(folder.path()).await;
     bench.export(folder.path()).await.unwrap();

@@ -49,7 +49,8 @@ fn tournament(id: TournamentId) -> Vec<Vec<Change>> {
         vec![seated(id, 0, "alice"), seated(id, 1, "bob")],
         vec![game("a", id, &["e2e4"], None)],
         vec![game("a", id, &["e2e4", "e7e5"], Some(2)), game("b", id, &[], None)],
-        vec![Change::Exported("a".into()), Change::ExportFile(export)],
+        vec![Change::ExportFile(ExportFile { bytes: 0, ..export.clone() })],
+        vec![Change::Exported("a".into()), Change::ExportLength(export)],
         vec![
             Change::Event { tournament: id, place: 3, at, fact: corrected },
             Change::Correction { tournament: id, game: corrected_game, result, note },
