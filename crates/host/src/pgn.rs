@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, time::Duration};
 
-use zeitnot_rules::{Color, DynGame, GameError, GameKind, GameResult};
+use zeitnot_rules::{Color, DynGame, Game as _, GameError, GameKind, GameResult, chess::Chess};
 use zeitnot_wire::{
     lichess::{Variant, VariantKey},
     pgn::{self, Pgn},
@@ -108,6 +108,8 @@ fn tags(game: &Game, result: &str) -> Vec<(&'static str, String)> {
         let known = VariantKey::KNOWN.iter().find(is_it);
         let name = known.map_or_else(|| summary.kind.clone(), |key| Variant::from(key.clone()).name);
         tags.push(("Variant", name));
+    } else if Chess::parse(&game.start_fen).is_ok_and(|start| start.is_chess960()) {
+        tags.push(("Variant", Variant::from(VariantKey::Chess960).name));
     }
     // The other game was broken off.
     tags.extend(repeats.clone().map(|id| ("Repeats", id)));
@@ -278,6 +280,15 @@ mod tests {
         let pgn = print_played(&played(game(["a", "b"], Some(fen), None), &["e8d7", "e1g1"]));
         assert!(pgn.contains("[SetUp \"1\"]\n[FEN \"4k3/8/8/8/8/8/8/4K2R b K - 3 40\"]\n"), "{pgn}");
         assert!(pgn.contains("\n40... Kd7 {[%clk 0:00:02.95]} 41. O-O {"), "{pgn}");
+    }
+
+    #[test]
+    fn a_game_of_chess960_has_its_variant() {
+        let tags = |start| print_played(&game(["a", "b"], Some(start), None));
+        let pgn = tags("bqnbrkrn/pppppppp/8/8/8/8/PPPPPPPP/BQNBRKRN w KQkq - 0 1");
+        assert!(pgn.contains("[Variant \"Chess960\"]\n"), "{pgn}");
+        let pgn = tags("4k3/8/8/8/8/8/8/4K2R w K - 0 1");
+        assert!(!pgn.contains("Variant"), "{pgn}");
     }
 
     proptest! {
