@@ -74,7 +74,8 @@ pub(super) struct ServerActor {
     pub(super) queues: Queues,
     /// Way to the file of games.
     pub(super) store: Store,
-    /// What is being written, with the games whose ends may be told then. One at a time: changes meanwhile add up.
+    /// The write in progress, if any; it returns the games whose ends can then be told. Later changes wait for the next
+    /// write.
     pub(super) writing: JoinSet<Vec<GameId>>,
 }
 

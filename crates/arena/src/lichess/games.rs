@@ -221,6 +221,12 @@ impl Games {
         }
     }
 
+    /// Tells the ends that the disk has kept back for too long.
+    pub(super) fn tell_overdue(&mut self, accounts: &Accounts, now: Instant) {
+        let overdue = self.map.values().filter(|game| game.is_overdue(now)).map(|game| game.id);
+        overdue.collect::<Vec<_>>().into_iter().for_each(|id| self.tell_end(id, accounts, now));
+    }
+
     /// Returns what the answer of a request of this game waits for: that its end is told, if it is over.
     pub(super) fn wait_for_end(&mut self, id: GameId) -> Option<oneshot::Receiver<()>> {
         self.map.get_mut_clean(&id)?.wait_for_end()

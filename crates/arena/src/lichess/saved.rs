@@ -215,11 +215,13 @@ fn restore(
 
 #[cfg(test)]
 mod tests {
+    use zeitnot_host::database::MAX_WAIT;
+    use zeitnot_referee::Cause;
     use zeitnot_rules::DynGame;
     use zeitnot_wire::lichess::{Source, VariantKey};
 
     use super::{
-        super::{accounts::Accounts, config::Config, games::Games},
+        super::{accounts::Accounts, config::Config, server::LichessServer},
         *,
     };
 
@@ -294,6 +296,18 @@ mod tests {
         assert!(error.contains("account/alice") && !error.contains("secret"), "{error}");
     }
 
+    /// A server with these games.
+    fn server(games: [(&str, GameTimeouts); 2], now: Instant) -> LichessServer {
+        let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
+        let mut server = LichessServer::new(config, Accounts::default(), None, Host::default());
+        for (id, timeouts) in games {
+            server.games.timeouts = timeouts;
+            let (setup, board) = setup(id, Duration::ZERO);
+            server.games.begin(setup, board, &server.accounts, now);
+        }
+        server
+    }
+
     #[test]
     fn a_panic_ends_its_game_only() {
         let mut game = game(Duration::ZERO);
@@ -302,24 +316,47 @@ mod tests {
         assert_eq!(game.status(), Status::Aborted);
         game.tick(Instant::now());
 
-        let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
-        let (mut games, now) = (Games::new(&config, Host::default()), Instant::now());
-        for (id, timeouts) in [("aaaaaaaa", TIMEOUTS), ("bbbbbbbb", ENDLESS)] {
-            games.timeouts = timeouts;
-            let (setup, board) = setup(id, Duration::ZERO);
-            games.begin(setup, board, &Accounts::default(), now);
-        }
+        // So it is if the referee has the end already.
+        let (mut game, now) = (self::game(Duration::ZERO), Instant::now());
+        let _ = game.contain(now, |game| -> u8 {
+            game.hosted_mut().unwrap().game.referee.end(None, Cause::Aborted, now);
+            panic!("a bug")
+        });
+        assert!(game.is_over() && !game.is_told(), "it is not on the disk yet");
+
+        let now = Instant::now();
+        let mut server = server([("aaaaaaaa", TIMEOUTS), ("bbbbbbbb", ENDLESS)], now);
         let id = "bbbbbbbb".parse().unwrap();
-        assert_eq!(games.tick(now), [id]);
+        server.sweep(now);
         // Its players hear of it when it is on the disk.
-        let mut accounts = Accounts::default();
-        games.conclude(id, &mut accounts, now);
-        assert!(games.take_ended()[0].0 == id && !games.map[&id].is_told());
-        let mut told = games.wait_for_end(id).unwrap();
-        assert_eq!(games.running().count(), 2);
+        assert!(server.changes(now).1[0].0 == id && !server.games.map[&id].is_told());
+        let mut told = server.games.wait_for_end(id).unwrap();
+        assert_eq!(server.games.running().count(), 2);
         assert!(told.try_recv().is_err());
-        games.tell_end(id, &accounts, now);
-        assert!(told.try_recv().is_ok() && games.map[&id].is_told() && games.wait_for_end(id).is_none());
-        assert_eq!(games.running().count(), 1);
+        server.tell_ends(vec![id], now);
+        assert!(told.try_recv().is_ok() && server.games.map[&id].is_told());
+        assert!(server.games.wait_for_end(id).is_none());
+        assert_eq!(server.games.running().count(), 1);
+    }
+
+    #[test]
+    fn an_end_is_told_in_time_if_the_disk_hangs_or_writing_it_panics() {
+        let now = Instant::now();
+        let mut server = server([("aaaaaaaa", ENDLESS), ("bbbbbbbb", ENDLESS)], now);
+        let [first, second] = ["aaaaaaaa", "bbbbbbbb"].map(|id| id.parse().unwrap());
+        // The sum of these times is more than a duration can be.
+        let hosted = server.games.map.get_mut(&first).unwrap().hosted_mut().unwrap();
+        for mv in ["e2e4", "e7e5"] {
+            hosted.game.referee.replay(mv, None, Some(Duration::MAX)).unwrap();
+        }
+        server.sweep(now);
+        let (_, ended) = server.changes(now);
+        assert_eq!(ended.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [second]);
+        let mut told = [first, second].map(|id| server.games.wait_for_end(id).unwrap());
+        server.sweep(now + MAX_WAIT / 2);
+        assert!(told.iter_mut().all(|told| told.try_recv().is_err()));
+        server.sweep(now + MAX_WAIT);
+        assert!(told.iter_mut().all(|told| told.try_recv().is_ok()));
+        assert_eq!(server.games.running().count(), 0);
     }
 }

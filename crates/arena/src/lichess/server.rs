@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use zeitnot_host::{
     database::{Change, GameState},
     hosted_game::Host,
+    panic_guard,
 };
 use zeitnot_referee::Cause;
 use zeitnot_rules::ByColor;
@@ -102,8 +103,12 @@ impl LichessServer {
     pub(super) fn sweep(&mut self, now: Instant) {
         self.challenges.expire(&self.accounts, now);
         for id in self.games.tick(now) {
-            self.conclude(id, now);
+            // A panic must not keep back the ends of the games after this one.
+            if let Err(panic) = panic_guard::contain(|| self.conclude(id, now)) {
+                tracing::error!("Lichess: the end of game {id} is not saved: {panic}; please report it");
+            }
         }
+        self.games.tell_overdue(&self.accounts, now);
     }
 
     fn conclude(&mut self, id: GameId, now: Instant) {

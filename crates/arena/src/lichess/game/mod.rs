@@ -5,7 +5,7 @@ use std::{mem::take, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use tokio::{sync::oneshot, time::Instant};
-use zeitnot_host::panic_guard;
+use zeitnot_host::{database::MAX_WAIT, panic_guard};
 use zeitnot_referee::{Cause, Ending};
 use zeitnot_rules::{ByColor, Color, GameResult, Reason};
 use zeitnot_wire::lichess::{Chat, GameId, GameMessage, Status, Title, UserId};
@@ -82,8 +82,8 @@ pub(super) struct Game {
     /// Time since 1970.
     pub(super) created: Duration,
     pub(super) owner: Owner,
-    /// The end is on its way to the disk.
-    is_untold: bool,
+    /// While the end is on its way to the disk: when it is told without waiting for the disk any longer.
+    tell_by: Option<Instant>,
     /// Requests that are answered when the end is told.
     waiting: Vec<oneshot::Sender<()>>,
     pub(super) rating_diffs: Option<ByColor<i32>>,
@@ -104,7 +104,7 @@ impl Game {
             players,
             created,
             owner,
-            is_untold: false,
+            tell_by: None,
             waiting: Vec::new(),
             rating_diffs: None,
             presence: Presence::new(now),
@@ -143,12 +143,17 @@ impl Game {
 
     /// Returns whether the end has been told: it is on the disk.
     pub(super) fn is_told(&self) -> bool {
-        self.is_over() && !self.is_untold
+        self.is_over() && !self.is_untold()
     }
 
     /// Returns whether the end is on its way to the disk.
     pub(super) fn is_untold(&self) -> bool {
-        self.is_untold
+        self.tell_by.is_some()
+    }
+
+    /// Returns whether the disk has kept back the end for too long.
+    pub(super) fn is_overdue(&self, now: Instant) -> bool {
+        self.tell_by.is_some_and(|latest| now >= latest)
     }
 
     pub(super) fn status(&self) -> Status {
@@ -168,10 +173,15 @@ impl Game {
 
     /// Runs a step of the game. If it panics, this game is aborted; the others go on.
     pub(super) fn contain<T>(&mut self, now: Instant, step: impl FnOnce(&mut Game) -> T) -> Option<T> {
+        let was_over = self.is_over();
         let done = panic_guard::contain(|| step(self));
         if let Err(panic) = &done {
             tracing::error!("Lichess: game {} broke down and is aborted: {panic}; please report it", self.id);
             self.finish(None, Cause::InternalError, now);
+            // The step may have ended the game before it panicked.
+            if !was_over {
+                self.tell_by = Some(now + MAX_WAIT);
+            }
             self.close_streams();
         }
         done.ok()
@@ -189,7 +199,7 @@ impl Game {
             (Owner::Hosted(hosted), action) => hosted.act(color, action, &self.presence, now),
         };
         match self.is_over() {
-            true if !was_over => self.is_untold = true,
+            true if !was_over => self.tell_by = Some(now + MAX_WAIT),
             false if matches!(done, Ok(true)) => self.tell_state(now),
             _ => {}
         }
@@ -212,7 +222,7 @@ impl Game {
         if let Owner::Hosted(hosted) = &mut self.owner
             && hosted.tick(now)
         {
-            self.is_untold = true;
+            self.tell_by = Some(now + MAX_WAIT);
         }
         Color::BOTH.into_iter().for_each(|color| self.update_presence(color, now));
     }
@@ -226,12 +236,12 @@ impl Game {
             Owner::Hosted(hosted) => hosted.game.referee.end(result, cause, now),
             Owner::Class(class) => class.end(Ending { result, cause }, now),
         }
-        self.is_untold = true;
+        self.tell_by = Some(now + MAX_WAIT);
     }
 
     /// Tells the end: the streams get the last state, and close.
     pub(super) fn tell_end(&mut self, now: Instant) {
-        if !take(&mut self.is_untold) {
+        if self.tell_by.take().is_none() {
             return;
         }
         let waiting = take(&mut self.waiting);
@@ -248,7 +258,7 @@ impl Game {
 
     /// Returns a receiver of the moment when the end is told, if it is on its way to the disk.
     pub(super) fn wait_for_end(&mut self) -> Option<oneshot::Receiver<()>> {
-        self.is_untold.then(|| {
+        self.tell_by.map(|_| {
             let (request, told) = oneshot::channel();
             self.waiting.push(request);
             told

@@ -10,7 +10,7 @@ use zeitnot_wire::lichess::{Expiration, GameFull, GameState, Player as WirePlaye
 
 use super::{Game, Owner, Player};
 
-/// Facts that messages about a game are printed from, whoever referees it.
+/// Facts that messages about a game are printed from.
 pub(in crate::lichess) struct Facts<'g> {
     pub(in crate::lichess) info: &'g GameInfo,
     pub(in crate::lichess) plies: &'g [Arc<PlayedMove>],
