@@ -113,7 +113,7 @@ impl GamePages {
         Ok(self.next().await?.map(rows))
     }
 
-    /// Waits for a turn for each page: whoever reads slowly holds no connection meanwhile.
+    /// Waits for a turn for each page: a slow reader holds no connection meanwhile.
     async fn next(&mut self) -> Result<Option<(Vec<GameState>, Turn)>, ResultsError> {
         let GamePages { database, tournament, cursor, .. } = self;
         let page = read(database, async |reader| {

@@ -1,4 +1,4 @@
-//! What the arena adds to the page's API: the organiser's endpoints, and the files of results.
+//! The arena's part of the page's API: the organiser's endpoints, and the files of results.
 
 mod describe;
 mod manage;

@@ -301,7 +301,7 @@ mod tests {
         let (_folder, files) = database().await;
         let answer = async |_| files.answer("class", FileKind::Json).await.unwrap();
         let downloads = join_all((0..4 * PAGES_AT_ONCE).map(answer)).await;
-        // Whoever has begun and reads slowly holds none.
+        // A download that has begun and is read slowly holds none.
         let (free, idle) = files.database.free();
         assert_eq!(free, PAGES_AT_ONCE);
         assert!((1..=PAGES_AT_ONCE).contains(&idle), "{idle}");

@@ -1,4 +1,4 @@
-//! Searches for tables and analysis, as whoever serves the page provides them.
+//! Searches for tables and analysis, provided by the program that serves the page.
 
 use std::{fmt, pin::Pin, time::Duration};
 
