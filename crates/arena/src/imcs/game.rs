@@ -144,8 +144,8 @@ impl PlayerLink {
         self.request(move |game, color| game.disconnect(color, back_by)).await;
     }
 
-    /// Passes an answer on, and returns what to say if it is no legal move. What is no move at all may have come too late,
-    /// too.
+    /// Passes an answer on, and returns the complaint for the case that it is not a legal move. Text that is not a move
+    /// is passed on, too: it may have come after the flag had fallen.
     async fn answer(&self, line: &str, at: Instant) -> String {
         let (mv, complaint) = match Answer::parse(line) {
             Ok(Answer::Resign) => {

@@ -2,15 +2,15 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use time::macros::format_description;
-use tokio::sync::oneshot;
+use time::{OffsetDateTime, macros::format_description};
+use tokio::{sync::oneshot, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use zeitnot_host::{
-    game_info::GameInfo,
     hosted_game::Host,
     jobs::{self, Handle, Jobs, WeakHandle},
     origin::Origin,
+    panic_guard,
     store::Store,
 };
 use zeitnot_net::Rate;
@@ -32,6 +32,8 @@ use super::{
 /// User who may stop the server.
 const ADMIN: &str = "admin";
 const TOP: usize = 10;
+/// Time in which the owner of an offer confirms that it is still connected.
+const ARRIVAL: Duration = Duration::from_secs(5);
 /// New users of one address.
 pub(super) const REGISTRATIONS: Rate = Rate { burst: 100, interval: Duration::from_secs(10) };
 
@@ -92,6 +94,7 @@ pub(super) struct Offer {
 /// Game that is being played.
 pub(super) struct Running {
     names: ByColor<String>,
+    began: OffsetDateTime,
     game: Handle<ImcsGame>,
 }
 
@@ -295,11 +298,13 @@ impl Lobby {
         let mut clocks = ByColor::both(offer.times.theirs);
         clocks[offered] = offer.times.ours;
         tracing::info!("IMCS: game {number}: {} – {}", names[Color::White], names[Color::Black]);
-        self.running.insert(number, Running { names: names.clone(), game });
+        let began = OffsetDateTime::now_utc();
+        self.running.insert(number, Running { names: names.clone(), began, game });
         let late = self.config.late;
-        let host = self.host.clone();
+        let (host, stop) = (self.host.clone(), self.stop.clone());
         self.begin(number, jobs, async move {
-            let absent = (there.await != Ok(true)).then_some(offered);
+            let is_there = timeout(ARRIVAL, stop.run_until_cancelled(there)).await;
+            let absent = (is_there != Ok(Some(Ok(true)))).then_some(offered);
             game::start(&names, clocks, late, absent, clients, host)
         });
         Response { next: Next::Play(link), ..Response::say(String::new()) }
@@ -307,7 +312,7 @@ impl Lobby {
 
     /// Lets a player whose connection broke down go on with the game: nobody else can accept it.
     fn take_up(&self, name: &str, number: u64) -> Option<Response> {
-        let Running { names, game } = self.running.get(&number)?;
+        let Running { names, game, .. } = self.running.get(&number)?;
         let next =
             Next::Rejoin { game: game.clone(), name: name.to_owned(), reconnect: self.config.reconnect };
         names.0.iter().any(|player| player == name).then(|| Response { next, ..Response::say(String::new()) })
@@ -324,16 +329,22 @@ impl Lobby {
         let Some(lobby) = self.handle.upgrade() else { return };
         let stop = self.stop.clone();
         self.games.spawn(async move {
-            let mut game = start.await;
-            game.run(&mut jobs, &stop).await;
-            game.settle().await;
-            let info = game.hosted.info.clone();
-            let moves = game.hosted.referee.plies.iter().map(|ply| dashed(&ply.mv)).collect::<Vec<_>>();
-            let ending = game.ending();
-            let verdict = ending.and_then(|ending| Some(game::verdict(ending.result?, ending.cause)));
-            // The ratings count before anybody hears of the result.
-            lobby.call(move |lobby| lobby.finish(number, &info, verdict.as_ref(), &moves)).await;
-            game.finish();
+            // A panic ends this game and no other.
+            let played = panic_guard::contain_all(async {
+                let mut game = start.await;
+                game.run(&mut jobs, &stop).await;
+                game.settle().await;
+                let moves = game.hosted.referee.plies.iter().map(|ply| dashed(&ply.mv)).collect::<Vec<_>>();
+                let ending = game.ending();
+                let verdict = ending.and_then(|ending| Some(game::verdict(ending.result?, ending.cause)));
+                // The ratings count before anybody hears of the result.
+                lobby.call(move |lobby| lobby.finish(number, verdict.as_ref(), &moves)).await;
+                game.finish();
+            });
+            if let Err(panic) = played.await {
+                tracing::error!("IMCS: game {number} broke down: {panic}; please report it");
+                lobby.call(move |lobby| lobby.finish(number, None, &[])).await;
+            }
         });
     }
 
@@ -356,9 +367,11 @@ impl Lobby {
         Response { next: Next::Leave, ..Response::say(text) }
     }
 
-    fn finish(&mut self, game: u64, info: &GameInfo, verdict: Option<&Verdict>, moves: &[String]) {
-        let [white, black] = info.players.0.each_ref().map(|player| player.name.as_str());
-        self.running.remove(&game);
+    /// Records the end of a game, once.
+    fn finish(&mut self, game: u64, verdict: Option<&Verdict>, moves: &[String]) {
+        let Some(Running { names: ByColor([white, black]), began, .. }) = self.running.remove(&game) else {
+            return;
+        };
         let (result, how) = match verdict {
             None => ("*", "no result".to_owned()),
             Some(verdict) => {
@@ -367,14 +380,14 @@ impl Lobby {
                     Some(Color::Black) => ("0-1", 0.0),
                     None => ("1/2-1/2", 0.5),
                 };
-                self.users.rate([white, black], score);
+                self.users.rate([&white, &black], score);
                 self.has_changed = true;
                 (result, verdict.to_string())
             }
         };
         tracing::info!("IMCS: game {game}: {white} – {black}: {how} ({} plies)", moves.len());
         let when = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
-        let when = info.began.format(when).unwrap_or_default();
+        let when = began.format(when).unwrap_or_default();
         let how = if verdict.is_some() { &how } else { "broken off" };
         // Start, players, result, its cause, moves.
         self.records.push(format!("{when}\t{white}\t{black}\t{result}\t{how}\t{}\n", moves.join(" ")));
@@ -404,4 +417,66 @@ fn help() -> Response {
         "showpass <name>: show a password (admin only)",
     ];
     listing(210, format!("imcs {VERSION} help"), HELP.iter().map(|line| Entry::Text((*line).to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A lobby, its queue, and the handle that keeps the queue open.
+    fn lobby() -> (Lobby, Handle<Lobby>, Jobs<Lobby>) {
+        let (handle, jobs) = jobs::channel();
+        let lobby = Lobby {
+            handle: handle.downgrade(),
+            users: Users::default(),
+            has_changed: false,
+            config: toml::from_str("listen = '127.0.0.1:0'").unwrap(),
+            games: TaskTracker::new(),
+            stop: CancellationToken::new(),
+            offers: BTreeMap::new(),
+            running: BTreeMap::new(),
+            last: 0,
+            registrations: Rations::new(REGISTRATIONS),
+            guesses: Guesses::default(),
+            records: Vec::new(),
+            host: Host::default(),
+        };
+        (lobby, handle, jobs)
+    }
+
+    /// Has bob accept alice's offer; returns the owner's side, which has not confirmed it yet.
+    fn accepted(lobby: &mut Lobby) -> OfferOutcome {
+        let Next::Wait(mut outcome) = lobby.offer("alice".to_owned(), ColorChoice::Any, None).next else {
+            panic!("an offer waits")
+        };
+        lobby.accept("bob".to_owned(), "1", ColorChoice::Of(Color::Black));
+        outcome.try_recv().unwrap()
+    }
+
+    #[test(start_paused = true)]
+    async fn a_panic_in_a_game_breaks_off_this_game_only() {
+        let (mut lobby, _handle, mut queue) = lobby();
+        let (game, jobs) = jobs::channel();
+        let names = ByColor(["alice", "bob"].map(str::to_owned));
+        lobby.running.insert(7, Running { names, began: OffsetDateTime::UNIX_EPOCH, game });
+        lobby.begin(7, jobs, async { panic!("a bug") });
+        queue.recv().await.unwrap()(&mut lobby);
+        assert!(lobby.running.is_empty());
+        assert_eq!(lobby.records, ["1970-01-01T00:00:00Z\talice\tbob\t*\tbroken off\t\n"]);
+    }
+
+    #[test(start_paused = true)]
+    async fn a_game_waits_for_its_offerer_until_the_limit_or_the_stop() {
+        for stops in [false, true] {
+            let (mut lobby, _handle, mut queue) = lobby();
+            let since = tokio::time::Instant::now();
+            let _unanswered = accepted(&mut lobby);
+            if stops {
+                lobby.stop.cancel();
+            }
+            queue.recv().await.unwrap()(&mut lobby);
+            assert_eq!(since.elapsed(), if stops { Duration::ZERO } else { ARRIVAL });
+            assert!(lobby.running.is_empty() && lobby.records[0].contains("broken off"));
+        }
+    }
 }
