@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use time::OffsetDateTime;
 use tokio::{runtime::Handle, time::sleep};
 use zeitnot_host::database::{
-    Change, Database, DatabaseLocation, GameEnd, GameHeader, GameState, MoveList, Opening, Person, Source,
+    Change, Database, DatabaseLocation, GameEnd, GameHeader, GameRow, MoveList, Opening, Person, Source,
     TournamentState,
 };
 use zeitnot_pairing::{Name, format::Format};
@@ -152,7 +152,7 @@ async fn leave_a_game(location: DatabaseLocation) {
         note: None,
         corrected: None,
     };
-    let game = GameState { header: header.into(), moves: MoveList::default(), end: Some(end) };
+    let game = GameRow { header: header.into(), moves: MoveList::default(), end: Some(end) };
     let complete = Change::State(id, TournamentState::Complete);
     database.commit(vec![Change::Game(game), complete]).await;
     drop(database);

@@ -8,7 +8,7 @@ use std::{
 use tokio::task::spawn_blocking;
 use zeitnot_host::{
     database::{
-        DatabaseError, DatabaseLocation, GameCursor, GameState, History, Reader, Readers, Source,
+        DatabaseError, DatabaseLocation, GameCursor, GameRow, History, Reader, Readers, Source,
         StoredTournament, TournamentId, Turn, moment,
     },
     live::view::Standing,
@@ -109,12 +109,12 @@ impl GamePages {
     /// # Errors
     /// [`ResultsError::Database`].
     pub async fn rows(&mut self) -> Result<Option<Vec<ResultsGame>>, ResultsError> {
-        let rows = |(games, _turn): (Vec<GameState>, Turn)| games.iter().map(ResultsGame::new).collect();
+        let rows = |(games, _turn): (Vec<GameRow>, Turn)| games.iter().map(ResultsGame::new).collect();
         Ok(self.next().await?.map(rows))
     }
 
     /// Waits for a turn for each page: a slow reader holds no connection meanwhile.
-    async fn next(&mut self) -> Result<Option<(Vec<GameState>, Turn)>, ResultsError> {
+    async fn next(&mut self) -> Result<Option<(Vec<GameRow>, Turn)>, ResultsError> {
         let GamePages { database, tournament, cursor, .. } = self;
         let page = read(database, async |reader| {
             let mut cursor = cursor.clone();

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 use zeitnot_host::{
-    database::{GameState, moment},
+    database::{GameRow, moment},
     live::view::Standing,
     note::Note,
     schema,
@@ -83,7 +83,7 @@ impl ResultsGame {
         ResultsGame { round, white, result, ..ResultsGame::default() }
     }
 
-    pub(crate) fn new(game: &GameState) -> ResultsGame {
+    pub(crate) fn new(game: &GameRow) -> ResultsGame {
         let (header, end) = (&game.header, game.end.as_ref());
         let [white, black] = header.players.0.each_ref().map(|player| player.name.clone());
         let corrected = end.filter(|end| end.corrected.is_some());

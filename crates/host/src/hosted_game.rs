@@ -23,7 +23,7 @@ use zeitnot_referee::{Board, Cause, Ending, Referee};
 use zeitnot_rules::GameResult;
 
 use crate::{
-    database::{Change, Database, GameEnd, GameHeader, GameState, MoveList, Place},
+    database::{Change, Database, GameEnd, GameHeader, GameRow, MoveList, Place},
     game_info::GameInfo,
     live::{Feed, LiveGame},
     note::Note,
@@ -107,7 +107,7 @@ impl<B: Board> HostedGame<B> {
         &mut self,
         place: impl FnOnce(Option<GameResult>) -> Option<Place>,
         note: Option<Note>,
-    ) -> Option<GameState> {
+    ) -> Option<GameRow> {
         let Ending { result, cause } = self.referee.ending?;
         if self.progress != Progress::Begun {
             return None;
@@ -122,7 +122,7 @@ impl<B: Board> HostedGame<B> {
             note,
             corrected: None,
         };
-        Some(GameState { end: Some(end), ..self.state() })
+        Some(GameRow { end: Some(end), ..self.state() })
     }
 
     /// Tells spectators the end.
@@ -145,12 +145,12 @@ impl<B: Board> HostedGame<B> {
     }
 
     /// Returns the game as the database is to hold it, without its end.
-    pub fn state(&self) -> GameState {
+    pub fn state(&self) -> GameRow {
         let mut moves = MoveList::of(self.info.kind, &self.referee.plies);
         if self.is_over() {
             moves.stop(self.referee.clock.left(self.referee.turn(), Instant::now()));
         }
-        GameState { header: self.header.clone(), moves, end: None }
+        GameRow { header: self.header.clone(), moves, end: None }
     }
 
     fn note(&self) {

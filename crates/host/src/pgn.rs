@@ -9,7 +9,7 @@ use zeitnot_wire::{
 };
 
 use crate::{
-    database::GameState,
+    database::GameRow,
     live::{
         stored,
         view::{Game, Numbering, Ply, Score, Thought},
@@ -39,14 +39,14 @@ pub fn print(game: &Game) -> String {
 ///
 /// # Errors
 /// [`GameError`] of the first move that does not fit the rules.
-pub fn print_stored(tournament: Option<String>, game: &GameState) -> Result<String, GameError> {
+pub fn print_stored(tournament: Option<String>, game: &GameRow) -> Result<String, GameError> {
     // The tags hold the number, whichever kind it is.
     let tournament = tournament.map(|name| (name, Numbering::Games));
     stored::view(game, tournament).map(|game| print(&game))
 }
 
 /// Prints a game of the database, or a comment if it does not fit the rules.
-pub fn print_or_explain(tournament: Option<String>, game: &GameState) -> String {
+pub fn print_or_explain(tournament: Option<String>, game: &GameRow) -> String {
     print_stored(tournament, game).unwrap_or_else(|error| explain(&game.header.id, &error))
 }
 
@@ -174,7 +174,7 @@ mod tests {
             .collect()
     }
 
-    fn game(names: [&str; 2], start: Option<&str>, repeats: Option<&str>) -> GameState {
+    fn game(names: [&str; 2], start: Option<&str>, repeats: Option<&str>) -> GameRow {
         let began = time::macros::datetime!(2026-03-01 12:30:00.25 UTC);
         let header = GameHeader {
             id: "1a2b".into(),
@@ -198,21 +198,21 @@ mod tests {
             note: None,
             corrected: None,
         };
-        GameState { header: header.into(), moves: MoveList::default(), end: Some(end) }
+        GameRow { header: header.into(), moves: MoveList::default(), end: Some(end) }
     }
 
     fn left(ply: usize) -> Duration {
         Duration::from_millis(2950 + 3_600_000 * ply as u64)
     }
 
-    fn played(mut game: GameState, moves: &[&str]) -> GameState {
+    fn played(mut game: GameRow, moves: &[&str]) -> GameRow {
         for (ply, mv) in moves.iter().enumerate() {
             game.moves.push(mv, (Some(left(ply)), None));
         }
         game
     }
 
-    fn print_played(game: &GameState) -> String {
+    fn print_played(game: &GameRow) -> String {
         print_stored(Some("class".to_owned()), game).unwrap()
     }
 
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(SHORT.lines().filter_map(read_id_tag).collect::<Vec<_>>(), [&*stored.header.id]);
 
         let header = game(["alice", "bob"], None, Some("0f")).header;
-        let mut running = GameState { header, end: None, ..stored };
+        let mut running = GameRow { header, end: None, ..stored };
         let pgn = print_played(&running);
         assert!(pgn.contains("[Termination \"unterminated\"]\n[Repeats \"0f\"]\n"), "{pgn}");
         assert!(pgn.ends_with("2... Qh4# {[%clk 3:00:02.95]} *\n\n"), "{pgn}");

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use zeitnot_host::live::view::GameState;
+use zeitnot_host::live::view::GamePhase;
 use zeitnot_rules::{Color, Diagram};
 
 use super::{
@@ -65,7 +65,7 @@ impl App {
     /// Takes the state of the table over.
     pub(super) fn update(&mut self, table: TableState, now: Instant) {
         let is_other_position = table.game.summary.fen != self.table.game.summary.fen;
-        let has_ended = table.game.summary.state == GameState::Ended;
+        let has_ended = table.game.summary.state == GamePhase::Ended;
         if is_other_position {
             self.selected = None;
             self.message = told(&table);
@@ -82,7 +82,7 @@ impl App {
     }
 
     pub(super) fn is_running(&self) -> bool {
-        self.table.game.summary.state == GameState::Running
+        self.table.game.summary.state == GamePhase::Running
     }
 
     pub(super) fn view(&self, now: Instant) -> View<'_> {

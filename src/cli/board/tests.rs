@@ -185,7 +185,7 @@ fn leaving_a_running_game_is_asked_twice() {
     assert_eq!(app.key(Key::Control('t')), Some(Wish::TakeBack));
     assert_eq!(app.key(Key::Control('d')), None);
     let mut over = app.table.clone();
-    over.game.summary.state = zeitnot_host::live::view::GameState::Ended;
+    over.game.summary.state = zeitnot_host::live::view::GamePhase::Ended;
     over.game.summary.result = Some("0-1".into());
     app.update(over, now);
     assert_eq!(app.message, "The game is over. Ctrl-N begins a new one.");

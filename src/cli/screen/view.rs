@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use zeitnot_host::live::view::{Game, GameState, Person, Ply, Score, Thought};
+use zeitnot_host::live::view::{Game, GamePhase, Person, Ply, Score, Thought};
 use zeitnot_rules::{Color, Diagram, DynGame, GameKind};
 
 /// A game at one of its plies, as one side sees it.
@@ -110,7 +110,7 @@ impl<'g> View<'g> {
         let clocks = self.game.summary.clocks?;
         let left =
             Duration::from_millis(if color == Color::White { clocks.white_ms } else { clocks.black_ms });
-        let runs = clocks.running == Some(color) && self.game.summary.state == GameState::Running;
+        let runs = clocks.running == Some(color) && self.game.summary.state == GamePhase::Running;
         Some((if runs { left.saturating_sub(self.age) } else { left }, runs))
     }
 
@@ -146,7 +146,7 @@ impl<'g> View<'g> {
     /// Result and reason, once there are.
     pub(in crate::cli) fn end(&self) -> Option<String> {
         let summary = &self.game.summary;
-        let result = summary.result.as_deref().filter(|_| summary.state == GameState::Ended)?;
+        let result = summary.result.as_deref().filter(|_| summary.state == GamePhase::Ended)?;
         Some(format!("{result} {}", summary.reason.as_deref().unwrap_or_default()).trim_end().to_owned())
     }
 }

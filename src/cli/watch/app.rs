@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use zeitnot_host::live::view::{Clocks, Game, GameState, GameSummary, LiveMessage, Ply, Thought, Topic};
+use zeitnot_host::live::view::{Clocks, Game, GamePhase, GameSummary, LiveMessage, Ply, Thought, Topic};
 use zeitnot_rules::Color;
 
 use super::client::News;
@@ -131,7 +131,7 @@ impl App {
             }
             LiveMessage::End { id, result, reason, clocks } => {
                 let end = |summary: &mut GameSummary| {
-                    summary.state = GameState::Ended;
+                    summary.state = GamePhase::Ended;
                     (summary.result, summary.reason) = (Some(result.clone()), Some(reason.clone()));
                     summary.clocks = clocks.or(summary.clocks);
                 };
@@ -198,7 +198,7 @@ impl App {
 
     /// Sorts running games before others, and puts the cursor on this game, or where it was.
     fn sort(&mut self, chosen: Option<&str>) {
-        self.games.sort_by_key(|entry| entry.summary.state != GameState::Running);
+        self.games.sort_by_key(|entry| entry.summary.state != GamePhase::Running);
         self.games.truncate(MAX_GAMES);
         let at = self.games.iter().position(|entry| Some(entry.summary.id.as_str()) == chosen);
         self.chosen = at.unwrap_or(self.chosen).min(self.games.len().saturating_sub(1));
@@ -249,7 +249,7 @@ impl Entry {
         let clocks = self.summary.clocks?;
         let age = now.saturating_duration_since(self.told_at);
         let left = |color, ms| {
-            let runs = clocks.running == Some(color) && self.summary.state == GameState::Running;
+            let runs = clocks.running == Some(color) && self.summary.state == GamePhase::Running;
             Duration::from_millis(ms).saturating_sub(if runs { age } else { Duration::ZERO })
         };
         Some([left(Color::White, clocks.white_ms), left(Color::Black, clocks.black_ms)])

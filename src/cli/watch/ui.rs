@@ -8,7 +8,7 @@ use ratatui::{
     text::Line,
     widgets::{Paragraph, Wrap},
 };
-use zeitnot_host::live::view::{GameState, Person};
+use zeitnot_host::live::view::{GamePhase, Person};
 
 use super::app::{App, Entry};
 use crate::cli::{
@@ -84,13 +84,13 @@ fn line(entry: &Entry, now: Instant) -> String {
     let summary = &entry.summary;
     let names = [&summary.white, &summary.black].map(|person| shortened(&person.name));
     let state = match (summary.state, entry.clocks(now)) {
-        (GameState::Ended, _) => {
+        (GamePhase::Ended, _) => {
             let [result, reason] =
                 [&summary.result, &summary.reason].map(|it| plain(it.as_deref().unwrap_or("")));
             format!("{result} {reason}")
         }
-        (GameState::Running, Some([white, black])) => format!("{} – {}", clock(white), clock(black)),
-        (GameState::Running, None) => "running".to_owned(),
+        (GamePhase::Running, Some([white, black])) => format!("{} – {}", clock(white), clock(black)),
+        (GamePhase::Running, None) => "running".to_owned(),
     };
     let place = plain(summary.tournament.as_deref().unwrap_or(&summary.kind));
     row(names.each_ref().map(String::as_str), &state, &summary.ply.div_ceil(2).to_string(), &place)

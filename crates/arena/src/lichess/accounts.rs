@@ -18,7 +18,7 @@ use super::{
     answer::{Answer, Outcome, Refusal},
     config::{AccountConfig, INITIAL_RATING},
     dirty_map::DirtyMap,
-    streams::{Feed, LineKind, Lines, feed},
+    streams::{LineKind, LineSender, Lines, feed},
 };
 
 /// The most that one game changes a rating by.
@@ -38,7 +38,7 @@ pub(super) struct Account {
     /// Tokens that are invalid whatever the configuration says.
     revoked: Vec<Token>,
     #[serde(skip)]
-    events: Option<Feed>,
+    events: Option<LineSender>,
 }
 
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl Account {
     }
 
     pub(super) fn is_listening(&self) -> bool {
-        self.events.as_ref().is_some_and(Feed::is_read)
+        self.events.as_ref().is_some_and(LineSender::is_read)
     }
 
     /// Opens the event stream, which ends the one before.

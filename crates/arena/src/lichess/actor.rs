@@ -10,7 +10,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot_host::{
-    database::{Change, Database, GameState},
+    database::{Change, Database, GameRow},
     jobs::{self, Handle, Job, Jobs},
     panic_guard, pgn,
     store::Store,
@@ -97,7 +97,7 @@ async fn write(
     database: Option<Database>,
     store: Store,
     mut changes: Vec<Change>,
-    ended: Vec<(GameId, GameState)>,
+    ended: Vec<(GameId, GameRow)>,
 ) -> Vec<GameId> {
     changes.extend(ended.iter().map(|(_, game)| Change::Game(game.clone())));
     if let Some(database) = database {

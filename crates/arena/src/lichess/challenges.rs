@@ -15,7 +15,7 @@ use super::{
     accounts::Accounts,
     answer::{Answer, Outcome, Refusal},
     dirty_map::DirtyMap,
-    streams::{Feed, LineKind, Lines, feed},
+    streams::{LineKind, LineSender, Lines, feed},
     terms::Terms,
 };
 
@@ -34,7 +34,7 @@ pub(super) struct Pending {
     pub(super) expires: Option<Instant>,
     /// The stream that keeps it alive.
     #[serde(skip)]
-    pub(super) waiting: Option<Feed>,
+    pub(super) waiting: Option<LineSender>,
 }
 
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::{sync::oneshot, time::Instant};
 use zeitnot_host::{
-    database::{Database, GameState},
+    database::{Database, GameRow},
     hosted_game::Host,
     live::game_view::{self, Ended},
     pgn,
@@ -42,7 +42,7 @@ pub(super) struct Games {
     finished: VecDeque<GameId>,
     pub(super) timeouts: GameTimeouts,
     /// Games whose ends go to the disk before anybody is told.
-    ended: Vec<(GameId, GameState)>,
+    ended: Vec<(GameId, GameRow)>,
     host: Host,
 }
 
@@ -233,7 +233,7 @@ impl Games {
     }
 
     /// Takes the games whose ends are to be told once they are on the disk.
-    pub(super) fn take_ended(&mut self) -> Vec<(GameId, GameState)> {
+    pub(super) fn take_ended(&mut self) -> Vec<(GameId, GameRow)> {
         std::mem::take(&mut self.ended)
     }
 

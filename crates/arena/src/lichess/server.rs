@@ -6,7 +6,7 @@
 use axum::http::StatusCode;
 use tokio::time::Instant;
 use zeitnot_host::{
-    database::{Change, GameState},
+    database::{Change, GameRow},
     hosted_game::Host,
     panic_guard,
 };
@@ -83,7 +83,7 @@ impl LichessServer {
     }
 
     /// Returns what is to be written: the rows that have changed, and the games that are over.
-    pub(super) fn changes(&mut self, now: Instant) -> (Vec<Change>, Vec<(GameId, GameState)>) {
+    pub(super) fn changes(&mut self, now: Instant) -> (Vec<Change>, Vec<(GameId, GameRow)>) {
         let LichessServer { accounts, challenges, games, .. } = self;
         if games.database().is_none() {
             accounts.map.mark_clean();

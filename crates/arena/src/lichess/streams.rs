@@ -25,7 +25,7 @@ pub(super) enum LineKind {
 
 /// The writing end of a stream, which ends when this is dropped.
 #[derive(Debug)]
-pub(super) struct Feed(outbox::Sender<LineKind, String>);
+pub(super) struct LineSender(outbox::Sender<LineKind, String>);
 
 /// The reading end: the lines it begins with, and those to come.
 #[derive(Debug)]
@@ -35,12 +35,12 @@ pub(super) struct Lines {
 }
 
 /// Creates a stream that begins with these lines.
-pub(super) fn feed(first: Vec<String>) -> (Feed, Lines) {
+pub(super) fn feed(first: Vec<String>) -> (LineSender, Lines) {
     let (sender, rest) = outbox::channel();
-    (Feed(sender), Lines { first, rest })
+    (LineSender(sender), Lines { first, rest })
 }
 
-impl Feed {
+impl LineSender {
     pub(super) fn send(&self, kind: LineKind, line: String) {
         match kind {
             // The stream ends if there is no room.

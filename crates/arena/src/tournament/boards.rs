@@ -10,7 +10,7 @@ use zeitnot_rules::{ByColor, Color, DynGame, chess::Chess};
 use super::{journal::Journal, record::names};
 use crate::{client::Client, online_game::OnlineGame};
 use zeitnot_host::{
-    database::{GameEnd, GameHeader, GameState, History},
+    database::{GameEnd, GameHeader, GameRow, History},
     note::Note,
     tag::GameTag,
 };
@@ -146,10 +146,10 @@ impl Boards {
     }
 
     /// Takes out a game whose end is settled, and tells its players.
-    pub(super) fn conclude(&mut self, tag: GameTag) -> Option<(Pairing, TournamentGame, GameState)> {
+    pub(super) fn conclude(&mut self, tag: GameTag) -> Option<(Pairing, TournamentGame, GameRow)> {
         let Running { pairing, mut game, end, .. } = self.running.remove(&tag)?;
         game.finish();
-        let state = GameState { end, ..game.hosted.state() };
+        let state = GameRow { end, ..game.hosted.state() };
         if state.end.as_ref().is_some_and(|end| end.result.is_none()) {
             self.break_off(&state.header);
         }

@@ -6,7 +6,7 @@ use zeitnot_rules::GameResult;
 
 use crate::client::Client;
 use zeitnot_host::{
-    database::{Fact, GameState},
+    database::{Fact, GameRow},
     note::Note,
 };
 
@@ -108,7 +108,7 @@ pub(super) type Answer = oneshot::Sender<Result<(), CommandError>>;
 pub(super) struct CarriedOut {
     pub(super) fact: Option<Fact>,
     /// A game that is decided without being played.
-    pub(super) game: Option<GameState>,
+    pub(super) game: Option<GameRow>,
     /// The connection of a player who is removed.
     pub(super) removed: Option<(SeatNo, Client)>,
     /// Line for the players and the log.

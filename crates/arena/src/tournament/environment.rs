@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{error::ArenaError, keys::Keys, news::NewsSender, openings};
 use zeitnot_host::{
-    database::{Database, GameState, Opened, Opening, SettingsText, TournamentId},
+    database::{Database, GameRow, Opened, Opening, SettingsText, TournamentId},
     jobs::Handle,
     live::{Feed, view::JoinLine},
     store::{GameFile, Store, StoreActor},
@@ -165,7 +165,7 @@ async fn take_up(
     let opened = database.open_tournament(opening).await?;
     let games = &opened.history.games;
     if !games.is_empty() {
-        let has_result = |game: &&GameState| game.end.as_ref().is_some_and(|end| end.result.is_some());
+        let has_result = |game: &&GameRow| game.end.as_ref().is_some_and(|end| end.result.is_some());
         let over = games.iter().filter(has_result).count();
         tracing::info!("{name} goes on: games over: {over}, broken off: {}", games.len() - over);
     }

@@ -14,7 +14,7 @@ use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult};
 use super::command::{Answer, CarriedOut};
 use zeitnot_host::{
     database::{
-        Change, Database, FORFEIT, Fact, GameEnd, GameHeader, GameState, History, MoveList, Person, Place,
+        Change, Database, FORFEIT, Fact, GameEnd, GameHeader, GameRow, History, MoveList, Person, Place,
         Source, TournamentId, TournamentState,
     },
     hosted_game::HostedGame,
@@ -28,7 +28,7 @@ pub(super) enum Settled {
     /// The result of a game.
     Game(GameTag),
     /// A player is out, and has forfeited these games.
-    Withdrawal { seat: SeatNo, name: Name, games: Vec<GameState>, told: String },
+    Withdrawal { seat: SeatNo, name: Name, games: Vec<GameRow>, told: String },
     /// An order of the organiser.
     Order(Box<CarriedOut>, Answer),
 }
@@ -177,7 +177,7 @@ impl Journal {
     }
 
     /// Returns a game that is decided without being played, at the next place.
-    pub(super) fn unplayed(&mut self, game: Unplayed) -> GameState {
+    pub(super) fn unplayed(&mut self, game: Unplayed) -> GameRow {
         let Unplayed { names, winner, opening, round, reason, note } = game;
         let at = OffsetDateTime::now_utc();
         let header = GameHeader {
@@ -202,7 +202,7 @@ impl Journal {
             note,
             corrected: None,
         };
-        GameState { header: header.into(), moves: MoveList::default(), end: Some(end) }
+        GameRow { header: header.into(), moves: MoveList::default(), end: Some(end) }
     }
 
     fn settle(&mut self, changes: Vec<Change>, settled: Settled) {

@@ -13,7 +13,7 @@ use super::{
     players::Players,
 };
 use zeitnot_host::{
-    database::{Fact, GameEnd, GameHeader, GameState, Step},
+    database::{Fact, GameEnd, GameHeader, GameRow, Step},
     live::view::PairingRow,
     note::Note,
 };
@@ -151,7 +151,7 @@ impl Record {
     }
 
     /// Takes in a game that is over; returns it for the page.
-    pub(super) fn add(&mut self, game: &GameState) -> Option<PairingRow> {
+    pub(super) fn add(&mut self, game: &GameRow) -> Option<PairingRow> {
         let end = game.end.as_ref()?;
         match end.result {
             Some(result) => self.apply(Step::Result(&game.header, end, result)),

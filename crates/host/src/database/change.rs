@@ -69,7 +69,7 @@ pub enum Change {
     /// Another result for a game that is over.
     Correction { tournament: TournamentId, game: Arc<str>, result: Option<GameResult>, note: Note },
     /// A game that has begun, goes on or is over. The end tells all moves, so those in between may be lost.
-    Game(GameState),
+    Game(GameRow),
     /// The game of this id is in a file of games.
     Exported(Arc<str>),
     /// A new file of games takes the place of the last one.
@@ -351,10 +351,10 @@ impl GameEnd {
     }
 }
 
-/// Game as it stands.
+/// Game as it stands, as its row of the database has it.
 #[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GameState {
+pub struct GameRow {
     pub header: Arc<GameHeader>,
     pub moves: MoveList,
     /// `None` while it runs.

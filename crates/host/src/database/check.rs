@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    change::{Fact, GameState, Place},
+    change::{Fact, GameRow, Place},
     error::DatabaseError,
 };
 use zeitnot_pairing::{
@@ -19,7 +19,7 @@ const MAX_PLACE: Place = 1 << 48;
 pub(super) fn check(
     pairing: PairingKind,
     events: &[(Place, Fact)],
-    games: &[GameState],
+    games: &[GameRow],
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows { pairing, games, seats: BTreeMap::new(), known: BTreeSet::new() };
     let places = games.iter().filter_map(|game| game.end.as_ref()?.place);
@@ -33,7 +33,7 @@ pub(super) fn check(
 /// Rows of a tournament up to a place.
 struct Rows<'r> {
     pairing: PairingKind,
-    games: &'r [GameState],
+    games: &'r [GameRow],
     seats: BTreeMap<usize, &'r Name>,
     /// All who have had a seat.
     known: BTreeSet<&'r str>,
@@ -79,7 +79,7 @@ impl<'r> Rows<'r> {
         Ok(())
     }
 
-    fn check_game(&self, game: &GameState) -> Result<(), DatabaseError> {
+    fn check_game(&self, game: &GameRow) -> Result<(), DatabaseError> {
         let subject = format!("game {}", game.header.id);
         let mut players = game.header.players.0.iter();
         players.try_for_each(|player| self.check_player(&player.name, &subject))?;

@@ -11,7 +11,7 @@ use zeitnot_pairing::Name;
 
 use super::{
     WeakDatabase,
-    change::{ExportFile, GameState, TournamentId, TournamentState},
+    change::{ExportFile, GameRow, TournamentId, TournamentState},
     error::DatabaseError,
     games::game_state,
     open::within,
@@ -35,7 +35,7 @@ impl WeakDatabase {
 #[derive(Debug)]
 pub(crate) struct Unexported {
     pub(crate) id: Arc<str>,
-    pub(crate) game: Result<GameState, DatabaseError>,
+    pub(crate) game: Result<GameRow, DatabaseError>,
 }
 
 impl Reader {

@@ -7,7 +7,7 @@ use zeitnot_pairing::format::PairingKind;
 use zeitnot_rules::ByColor;
 
 use super::{
-    change::{Corrected, GameEnd, GameHeader, GameState, MoveList, TournamentId},
+    change::{Corrected, GameEnd, GameHeader, GameRow, MoveList, TournamentId},
     error::DatabaseError,
     open::within,
     read::{Reader, damaged, moment, note, number, pairing_kind, result, text},
@@ -32,7 +32,7 @@ impl GameCursor {
 }
 
 /// Game with the name and the pairing system of its tournament.
-pub type FoundGame = (GameState, Option<(String, PairingKind)>);
+pub type FoundGame = (GameRow, Option<(String, PairingKind)>);
 
 /// Games that are over and listed: those at the board, but for those at tables, which are shown to whoever has their link.
 macro_rules! ended_games {
@@ -55,7 +55,7 @@ const LATEST_GAMES: &str = ended_games!("");
 
 impl Reader {
     /// Returns the games of a front that belong to no tournament, in the order in which they began.
-    pub async fn games(&mut self, source: Source) -> Result<Vec<GameState>, DatabaseError> {
+    pub async fn games(&mut self, source: Source) -> Result<Vec<GameRow>, DatabaseError> {
         within(self.limit, games(&mut self.connection, source)).await
     }
 
@@ -66,7 +66,7 @@ impl Reader {
         tournament: TournamentId,
         cursor: &mut GameCursor,
         limit: u32,
-    ) -> Result<Vec<GameState>, DatabaseError> {
+    ) -> Result<Vec<GameRow>, DatabaseError> {
         within(self.limit, game_page(&mut self.connection, tournament, cursor, limit)).await
     }
 
@@ -86,7 +86,7 @@ impl Reader {
     }
 }
 
-async fn games(connection: &mut AnyConnection, source: Source) -> Result<Vec<GameState>, DatabaseError> {
+async fn games(connection: &mut AnyConnection, source: Source) -> Result<Vec<GameRow>, DatabaseError> {
     let games = query("SELECT * FROM game WHERE source = $1 AND tournament_id IS NULL ORDER BY began, id");
     let games = games.bind(source.as_str()).fetch_all(connection).await?;
     games.iter().map(game_state).collect()
@@ -97,7 +97,7 @@ async fn game_page(
     TournamentId(tournament): TournamentId,
     cursor: &mut GameCursor,
     limit: u32,
-) -> Result<Vec<GameState>, DatabaseError> {
+) -> Result<Vec<GameRow>, DatabaseError> {
     if let GameCursor::Place(after) = cursor {
         let games =
             query("SELECT * FROM game WHERE tournament_id = $1 AND place > $2 ORDER BY place LIMIT $3");
@@ -150,7 +150,7 @@ async fn ended_games(
     games.fetch_all(connection).await?.iter().map(found_game).collect()
 }
 
-pub(super) fn game_state(row: &AnyRow) -> Result<GameState, DatabaseError> {
+pub(super) fn game_state(row: &AnyRow) -> Result<GameRow, DatabaseError> {
     let tournament: Option<i64> = row.try_get("tournament_id")?;
     let header = GameHeader {
         id: row.try_get::<&str, _>("id")?.into(),
@@ -187,7 +187,7 @@ pub(super) fn game_state(row: &AnyRow) -> Result<GameState, DatabaseError> {
     };
     let positions: Option<String> = row.try_get("positions")?;
     let moves = MoveList { moves: row.try_get("moves")?, positions: positions.unwrap_or_default() };
-    Ok(GameState { header: Arc::new(header), moves, end })
+    Ok(GameRow { header: Arc::new(header), moves, end })
 }
 
 fn person(row: &AnyRow, [name, rating, bot]: [&'static str; 3]) -> Result<Person, DatabaseError> {

@@ -47,7 +47,7 @@ mod write;
 mod writer;
 
 pub use change::{
-    Change, ExportFile, FORFEIT, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList,
+    Change, ExportFile, FORFEIT, Fact, GameEnd, GameHeader, GameRow, LichessKind, LichessRow, MoveList,
     Place, RefusalRecord, SettingsText, Subject, TournamentId, TournamentState,
 };
 pub use error::DatabaseError;

@@ -66,7 +66,7 @@ fn game(id: &str, tournament: TournamentId, moves: &[&str], place: Option<Place>
         note: None,
         corrected: None,
     });
-    Change::Game(GameState { header: header.into(), moves: list, end })
+    Change::Game(GameRow { header: header.into(), moves: list, end })
 }
 
 fn seated(tournament: TournamentId, place: Place, player: &str) -> Change {
@@ -106,7 +106,7 @@ async fn a_tournament_goes_on_and_its_running_game_is_broken_off(storage: Storag
     assert!(matches!(history.steps()[2], Step::Result(header, ..) if &*header.id == "a"));
     let [over, broken] = history.games.as_slice() else { panic!("{:?}", history.games) };
     let Change::Game(expected) = game("a", id, &["e2e4", "e7e5"], Some(2)) else { unreachable!() };
-    assert_eq!(over, &GameState { moves: MoveList::default(), ..expected.clone() });
+    assert_eq!(over, &GameRow { moves: MoveList::default(), ..expected.clone() });
     assert_eq!(&*broken.header.id, "b");
     let end = broken.end.as_ref().unwrap();
     assert_eq!((end.result, end.termination.as_str(), end.place), (None, "unterminated", None));
@@ -219,7 +219,7 @@ async fn all_kinds_of_changes_are_read_back(storage: Storage) {
     let mut reader = Reader::open(&location).await.unwrap();
     let (found, event) = reader.game("a").await.unwrap().unwrap();
     assert_eq!(event.unwrap().0, "cup");
-    assert_eq!(GameState { moves: MoveList::default(), ..found }, games[0]);
+    assert_eq!(GameRow { moves: MoveList::default(), ..found }, games[0]);
     assert!(reader.game("b").await.unwrap().is_none());
     assert!(reader.games(Source::Imcs).await.unwrap().is_empty());
 

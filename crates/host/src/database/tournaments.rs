@@ -11,8 +11,7 @@ use zeitnot_rules::{GameKind, GameResult};
 
 use super::{
     change::{
-        Fact, GameEnd, GameHeader, GameState, Place, RefusalRecord, SettingsText, TournamentId,
-        TournamentState,
+        Fact, GameEnd, GameHeader, GameRow, Place, RefusalRecord, SettingsText, TournamentId, TournamentState,
     },
     check::check,
     error::DatabaseError,
@@ -52,7 +51,7 @@ pub struct History {
     pub tournament: StoredTournament,
     events: Vec<(Place, Fact)>,
     /// In the order in which they ended; those without a result and those that run come last.
-    pub games: Vec<GameState>,
+    pub games: Vec<GameRow>,
 }
 
 /// Step of a tournament's history.

@@ -7,7 +7,7 @@ use zeitnot_rules::{ByColor, GameKind, GameResult, TimeControl};
 
 use super::{
     change::{
-        Change, ExportFile, Fact, GameHeader, GameState, LichessRow, RefusalRecord, SettingsText, Subject,
+        Change, ExportFile, Fact, GameHeader, GameRow, LichessRow, RefusalRecord, SettingsText, Subject,
         TournamentId, TournamentState,
     },
     error::DatabaseError,
@@ -204,7 +204,7 @@ async fn write_correction(
     update.bind(result_text(result)).bind(note.as_str()).bind(game).execute(connection).await.map(drop)
 }
 
-async fn write_game(connection: &mut AnyConnection, run: Run, game: &GameState) -> Result<()> {
+async fn write_game(connection: &mut AnyConnection, run: Run, game: &GameRow) -> Result<()> {
     let GameHeader { players: ByColor([white, black]), .. } = &*game.header;
     let GameHeader { id, source, kind, tournament, round, opening, .. } = &*game.header;
     let GameHeader { time_control, start, repeats, began, .. } = &*game.header;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use zeitnot_referee::PlayedMove;
 
-use super::view::{Clocks, Game, GameState, GameSummary, Ply, Thought};
+use super::view::{Clocks, Game, GamePhase, GameSummary, Ply, Thought};
 use crate::{database::moment, game_info::GameInfo};
 
 /// End of a game.
@@ -40,7 +40,7 @@ pub fn summary(
         white,
         black,
         time_control: info.time_control.map(|it| it.to_string()),
-        state: if ended.is_some() { GameState::Ended } else { GameState::Running },
+        state: if ended.is_some() { GamePhase::Ended } else { GamePhase::Running },
         result: ended.map(|ended| ended.result.to_owned()),
         reason: ended.map(|ended| ended.reason.to_owned()),
         fen: last.map_or_else(|| info.start_fen.clone(), |made| made.fen.clone()),

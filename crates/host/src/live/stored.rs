@@ -10,7 +10,7 @@ use super::{
     view::{Clocks, Game, Numbering},
 };
 use crate::{
-    database::{GameEnd, GameState},
+    database::{GameEnd, GameRow},
     game_info::GameInfo,
 };
 
@@ -18,7 +18,7 @@ use crate::{
 ///
 /// # Errors
 /// [`GameError`] of the first move that does not fit the rules.
-pub fn view(game: &GameState, tournament: Option<(String, Numbering)>) -> Result<Game, GameError> {
+pub fn view(game: &GameRow, tournament: Option<(String, Numbering)>) -> Result<Game, GameError> {
     let (start, plies) = replay(game)?;
     let info = GameInfo::stored(&game.header, start, tournament);
     let ended = game.end.as_ref().map(|end: &GameEnd| Ended {
@@ -33,7 +33,7 @@ pub fn view(game: &GameState, tournament: Option<(String, Numbering)>) -> Result
 }
 
 /// Plays a game again; returns its start and its moves. Where chance had a part in a move, the stored position follows it.
-fn replay(game: &GameState) -> Result<(String, Vec<PlayedMove>), GameError> {
+fn replay(game: &GameRow) -> Result<(String, Vec<PlayedMove>), GameError> {
     let kind = game.header.kind;
     let mut board = DynGame::begin(kind, game.header.start.as_deref())?;
     let start = board.root();

@@ -55,7 +55,7 @@ impl Source {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
-pub enum GameState {
+pub enum GamePhase {
     Running,
     Ended,
 }
@@ -112,7 +112,7 @@ pub struct GameSummary {
     #[schema(example = "180+2")]
     pub time_control: Option<String>,
     /// Whether it is over.
-    pub state: GameState,
+    pub state: GamePhase,
     /// `1-0`, `0-1`, `1/2-1/2`, or `*` for a game without a result.
     #[schema(schema_with = schema::result_or_null)]
     pub result: Option<String>,

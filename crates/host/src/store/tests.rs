@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     database::{
-        Change, Fact, GameEnd, GameHeader, GameState, MoveList, Opened, Opening, Person, Reader, Source,
+        Change, Fact, GameEnd, GameHeader, GameRow, MoveList, Opened, Opening, Person, Reader, Source,
         TournamentId, TournamentState, WriterThread,
     },
     pgn,
@@ -125,7 +125,7 @@ impl Bench {
             note: None,
             corrected: None,
         };
-        Change::Game(GameState { header: header.into(), moves: MoveList::default(), end: Some(end) })
+        Change::Game(GameRow { header: header.into(), moves: MoveList::default(), end: Some(end) })
     }
 }
 
@@ -297,7 +297,7 @@ async fn a_lichess_game_without_moves_is_left_out_and_one_that_goes_on_is_writte
     let game = |id: &str, mv: Option<&str>| {
         let Change::Game(ended) = bench.ended(id) else { unreachable!() };
         let header = GameHeader { source: Source::Lichess, tournament: None, ..(*ended.header).clone() };
-        let mut game = GameState { header: header.into(), ..ended };
+        let mut game = GameRow { header: header.into(), ..ended };
         mv.into_iter().for_each(|mv| game.moves.push(mv, (None, None)));
         game.moves.stop(Some(MAX_WAIT));
         game
@@ -313,7 +313,7 @@ async fn a_lichess_game_without_moves_is_left_out_and_one_that_goes_on_is_writte
     let all = texts(folder.path());
     assert_eq!(["a", "b", "of the tournament"].map(|id| count(&all, id)), [0, 1, 0], "{all}");
     // After a restart that had broken it off.
-    bench.database.commit(vec![Change::Game(GameState { end: None, ..game("b", Some("e2e4")) })]).await;
+    bench.database.commit(vec![Change::Game(GameRow { end: None, ..game("b", Some("e2e4")) })]).await;
     assert_eq!(export().await, None);
     bench.database.commit(vec![Change::Game(game("b", Some("d2d4")))]).await;
     assert!(export().await.is_some() && texts(folder.path()).contains("1. d4"));

@@ -8,7 +8,7 @@ use std::{
 use axum::http::StatusCode;
 use tokio::{task::spawn_blocking, time::Instant};
 use zeitnot_host::{
-    database::{DatabaseError, DatabaseLocation, GameState, Readers, StoredOutcome, Turn},
+    database::{DatabaseError, DatabaseLocation, GameRow, Readers, StoredOutcome, Turn},
     live::{
         stored,
         view::{Game, Numbering, Tournament, TournamentSummary},
@@ -46,7 +46,7 @@ type Event = (String, PairingKind);
 /// Game of the database, with its tournament.
 #[derive(Debug)]
 pub(super) struct StoredGame {
-    game: GameState,
+    game: GameRow,
     tournament: Option<Event>,
     turn: Turn,
 }
@@ -102,7 +102,7 @@ impl StoredGame {
     /// if the visitor has left.
     async fn replay<T: Send + 'static>(
         self,
-        replay: impl FnOnce(&GameState, Option<Event>) -> Result<T, GameError> + Send + 'static,
+        replay: impl FnOnce(&GameRow, Option<Event>) -> Result<T, GameError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let StoredGame { game, tournament, turn } = self;
         let id = printable(&game.header.id, MAX_ID);
@@ -146,7 +146,7 @@ mod tests {
             repeats: None,
             began: time::OffsetDateTime::UNIX_EPOCH,
         };
-        let game = GameState { header: header.into(), moves: MoveList::default(), end: None };
+        let game = GameRow { header: header.into(), moves: MoveList::default(), end: None };
         database.commit(vec![Change::Game(game)]).await;
 
         let archive = Archive::new(Some(Arc::new(path.clone().into())), |_| None);

@@ -9,7 +9,7 @@ use zeitnot_wire::{
     lichess::{ChatLine, GameMessage, OpponentGone, Room},
 };
 
-use crate::lichess::streams::{Feed, LineKind};
+use crate::lichess::streams::{LineKind, LineSender};
 
 /// Streams of one side, of different programs.
 const MAX_STREAMS: usize = 4;
@@ -20,7 +20,7 @@ pub(super) struct Presence(ByColor<Side>);
 #[derive(Debug)]
 struct Side {
     /// Streams by the `User-Agent` that reads them.
-    readers: Vec<(String, Feed)>,
+    readers: Vec<(String, LineSender)>,
     away_since: Option<Instant>,
     /// Time until a claim, as last sent to the opponent.
     told: Option<Duration>,
@@ -33,7 +33,7 @@ impl Presence {
     }
 
     /// Adds a stream, which ends the one that the same program had before.
-    pub(super) fn add(&mut self, color: Color, agent: String, feed: Feed) {
+    pub(super) fn add(&mut self, color: Color, agent: String, feed: LineSender) {
         let readers = &mut self.0[color].readers;
         readers.retain(|(other, feed)| *other != agent && feed.is_read());
         if readers.len() == MAX_STREAMS {
