@@ -61,7 +61,7 @@ pub(crate) enum Request {
     Ack {
         game: String,
     },
-    /// A move, whose bytes were read at this instant, as those of a resignation were.
+    /// A move, and when its line was read.
     Move {
         game: String,
         mv: String,

@@ -1,4 +1,4 @@
-//! One game between two clients: its referee decides on what they ask for, and they and the watchers are told what changes.
+//! One game between two clients. The referee decides on each request; the players and the watchers are told of each change.
 //!
 //! Nothing waits in a step: messages go into the clients' bounded queues, and time is passed in. A tournament makes the
 //! steps of its games itself; any other game has a task of its own, [`OnlineGame::run`].

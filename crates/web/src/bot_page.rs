@@ -21,7 +21,7 @@ pub struct BotPage {
 }
 
 impl BotPage {
-    /// Binds the port. Whoever has the token of the page controls the bot by `control`.
+    /// Binds the port. The token of the page gives control of the bot, by `control`.
     ///
     /// # Errors
     /// [`ServerError`], which says what to change.

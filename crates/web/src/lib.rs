@@ -1,7 +1,7 @@
 //! The page's server: its API and sockets, its protection, the tables where people play; and what every server of the
 //! program needs: ports, places for connections, rations of addresses, secrets.
 //!
-//! It shows the games and tournaments of the hub and of the database, whoever runs them. The arena and the bot
+//! It shows the games and tournaments of the hub and of the database. The arena and the bot
 //! pass in their own parts: routes, searches for people, the priority of threads.
 
 #[cfg(test)]

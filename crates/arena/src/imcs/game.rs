@@ -159,7 +159,7 @@ impl PlayerLink {
         complaint
     }
 
-    /// Prints a notice. The only one without words of IMCS is that of an illegal move.
+    /// Prints a notice in the words of IMCS. The line itself decides how its complaint about an illegal move reads.
     fn print(&self, notice: Notice, complaint: &mut String, stop: &CancellationToken) -> String {
         match notice {
             Notice::GameStarted(GameView { left, .. }) => {

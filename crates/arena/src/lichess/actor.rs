@@ -170,7 +170,7 @@ impl ServerActor {
         self.contain(|server| server.tell_ends(written.unwrap_or_default(), Instant::now()));
     }
 
-    /// Begins to write what has changed.
+    /// Begins to write the changes.
     fn save(&mut self) {
         if !self.writing.is_empty() {
             return;

@@ -82,7 +82,7 @@ impl LichessServer {
         server
     }
 
-    /// Returns what is to be written: the rows that have changed, and the games that are over.
+    /// Returns the rows that have changed, and the games that are over: all are to be written.
     pub(super) fn changes(&mut self, now: Instant) -> (Vec<Change>, Vec<(GameId, GameRow)>) {
         let LichessServer { accounts, challenges, games, .. } = self;
         if games.database().is_none() {

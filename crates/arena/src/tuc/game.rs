@@ -1,4 +1,4 @@
-//! One game of TUC-Chess, whose board deals the prizes: datagrams become moves, and both players get what they lead to.
+//! One game of TUC-Chess, whose board deals the prizes: datagrams become moves, and both players get the answers.
 
 use std::{cmp::Ordering, fmt, io, net::SocketAddr, time::Duration};
 

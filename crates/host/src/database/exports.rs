@@ -18,7 +18,7 @@ use super::{
     read::{Reader, name, number},
 };
 
-/// Locks of those who write the games of a tournament name, or of the Lichess API, to a file.
+/// A lock for each tournament name, and one for the Lichess API, held while its games are written to a file.
 pub(super) type ExportTurns = Arc<Mutex<BTreeMap<Option<Name>, Arc<tokio::sync::Mutex<()>>>>>;
 
 impl WeakDatabase {

@@ -34,7 +34,7 @@ impl GameCursor {
 /// Game with the name and the pairing system of its tournament.
 pub type FoundGame = (GameRow, Option<(String, PairingKind)>);
 
-/// Games that are over and listed: those at the board, but for those at tables, which are shown to whoever has their link.
+/// Games that are over and listed: those at the board, but for those at tables, which are shown to anybody who has their link.
 macro_rules! ended_games {
     ($condition:literal) => {
         concat!(

@@ -1,4 +1,4 @@
-//! Connections that only read, what is in a row, and what is of no tournament and no game.
+//! Connections that only read, values of columns, and rows that belong to no tournament and no game.
 
 use std::time::Duration;
 

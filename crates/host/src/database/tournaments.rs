@@ -1,4 +1,4 @@
-//! Tournaments: their editions, what has happened in them, and what has come of them.
+//! Tournaments: their editions, histories and outcomes.
 
 use futures_util::TryStreamExt;
 use sqlx::{AnyConnection, Connection, Row, any::AnyRow, query, query_scalar};
@@ -137,12 +137,12 @@ impl Reader {
         within(self.limit, one_tournament(&mut self.connection, name, edition)).await
     }
 
-    /// Returns what has come of a tournament.
+    /// Returns the outcome of a tournament.
     pub async fn outcome(&mut self, tournament: StoredTournament) -> Result<StoredOutcome, DatabaseError> {
         within(self.limit, outcome(&mut self.connection, tournament)).await
     }
 
-    /// Returns what has happened in a tournament. The games have no moves.
+    /// Returns the history of a tournament. The games have no moves.
     pub async fn history(&mut self, tournament: StoredTournament) -> Result<History, DatabaseError> {
         let read = async {
             // All from one moment.
@@ -242,7 +242,7 @@ pub(super) async fn history(
     let events = query("SELECT * FROM event WHERE tournament_id = $1 ORDER BY place");
     let events = events.bind(id).fetch_all(&mut *connection).await?;
     let events: Vec<_> = events.iter().map(event).collect::<Result<_, _>>()?;
-    // Tens of thousands of rows take more memory than what they hold, and long to sort.
+    // Tens of thousands of rows take more memory than their values, and long to sort.
     let mut games = Vec::new();
     for query in GAMES.map(query) {
         let mut rows = query.bind(id).fetch(&mut *connection);

@@ -2,8 +2,8 @@
 //!
 //! Disks can be slow or hang, so each file is written by a thread of its own, which nothing waits for. The games of
 //! tournaments and of the Lichess API come from the database, which keeps what is not in a file yet (`export.rs`). Without
-//! a database, and of fronts with records of their own, they wait in a queue. What the database has and no file, of
-//! tournaments that no arena runs, is written at the next start.
+//! a database, and of fronts with records of their own, they wait in a queue. If a game is in the database and in no file, and
+//! no arena runs its tournament, the next start writes it.
 
 use std::{collections::BTreeSet, path::PathBuf, thread};
 

@@ -90,8 +90,7 @@ impl ClassGame {
         self.ending = Some(ending);
     }
 
-    /// Passes an action on to the tournament, which knows moves and resignations. Their number is not limited, as that of
-    /// other participants is not.
+    /// Passes a move or a resignation on to the tournament. Their number is not limited, as for other participants.
     pub(super) fn act(&mut self, color: Color, action: GameAction, now: Instant) -> Result<(), Refusal> {
         let (ply, game) = (self.plies.len(), self.tag.to_string());
         let Some(Ok(seat)) = self.seats[color].as_ref().map(mpsc::Sender::try_reserve) else {

@@ -140,7 +140,7 @@ impl TournamentActor {
         self.settle_all().await;
     }
 
-    /// Tells what is on its way to the disk.
+    /// Tells the ends that are on their way to the disk.
     async fn settle_all(&mut self) {
         while let Some(settled) = self.journal.settled().await {
             self.contain_last(|actor| actor.settle(settled));
