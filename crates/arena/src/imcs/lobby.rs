@@ -35,7 +35,7 @@ const TOP: usize = 10;
 /// Time in which the owner of an offer confirms that it is still connected.
 const ARRIVAL: Duration = Duration::from_secs(5);
 /// New users of one address.
-pub(super) const REGISTRATIONS: Rate = Rate { burst: 100, interval: Duration::from_secs(10) };
+const REGISTRATIONS: Rate = Rate { burst: 100, interval: Duration::from_secs(10) };
 
 #[derive(Debug)]
 pub(super) enum OfferOutcome {
@@ -119,6 +119,25 @@ pub(super) struct Lobby {
 }
 
 impl Lobby {
+    /// Creates a lobby without users, whose games are neither stored nor shown.
+    pub(super) fn new(handle: WeakHandle<Lobby>, config: Config) -> Lobby {
+        Lobby {
+            handle,
+            users: Users::default(),
+            has_changed: false,
+            config,
+            games: TaskTracker::new(),
+            stop: CancellationToken::new(),
+            offers: BTreeMap::new(),
+            running: BTreeMap::new(),
+            last: 0,
+            registrations: Rations::new(REGISTRATIONS),
+            guesses: Guesses::default(),
+            records: Vec::new(),
+            host: Host::default(),
+        }
+    }
+
     /// Serves until no guest and no game is left.
     pub(super) async fn run(mut self, mut jobs: Jobs<Lobby>, store: Store) {
         let mut is_saved = true;
@@ -426,21 +445,8 @@ mod tests {
     /// A lobby, its queue, and the handle that keeps the queue open.
     fn lobby() -> (Lobby, Handle<Lobby>, Jobs<Lobby>) {
         let (handle, jobs) = jobs::channel();
-        let lobby = Lobby {
-            handle: handle.downgrade(),
-            users: Users::default(),
-            has_changed: false,
-            config: toml::from_str("listen = '127.0.0.1:0'").unwrap(),
-            games: TaskTracker::new(),
-            stop: CancellationToken::new(),
-            offers: BTreeMap::new(),
-            running: BTreeMap::new(),
-            last: 0,
-            registrations: Rations::new(REGISTRATIONS),
-            guesses: Guesses::default(),
-            records: Vec::new(),
-            host: Host::default(),
-        };
+        let config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
+        let lobby = Lobby::new(handle.downgrade(), config);
         (lobby, handle, jobs)
     }
 

@@ -1,6 +1,6 @@
 //! Server of IMCS: its port, its tasks and its files.
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 use time::OffsetDateTime;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -12,19 +12,11 @@ use zeitnot_host::{
 };
 use zeitnot_net as net;
 use zeitnot_web::{
-    guesses::Guesses,
-    keyed::Rations,
     places::{PlaceLimits, Places},
     port::Port,
 };
 
-use super::{
-    config::Config,
-    connection::Connection,
-    guest::Guest,
-    lobby::{Lobby, REGISTRATIONS},
-    users::Users,
-};
+use super::{config::Config, connection::Connection, guest::Guest, lobby::Lobby, users::Users};
 use crate::error::ArenaError;
 
 #[derive(Debug)]
@@ -57,19 +49,11 @@ impl Imcs {
         let writer = writer.spawn(priority::usual);
         let (lobby, jobs) = jobs::channel();
         let actor = Lobby {
-            handle: lobby.downgrade(),
             users: self.users,
-            has_changed: false,
-            config: self.config,
             games: tracker.clone(),
             stop: stop.clone(),
-            offers: BTreeMap::new(),
-            running: BTreeMap::new(),
-            last: 0,
-            registrations: Rations::new(REGISTRATIONS),
-            guesses: Guesses::default(),
-            records: Vec::new(),
             host: self.host,
+            ..Lobby::new(lobby.downgrade(), self.config)
         };
         let actor = tokio::spawn(actor.run(jobs, store));
 

@@ -106,7 +106,7 @@ async fn write(
     let mut ids = Vec::new();
     for (id, game) in ended {
         ids.push(id);
-        // A game that was aborted before its first move stands in no file.
+        // Games without moves are not written to the file.
         if game.moves.iter().next().is_some() {
             store.write(move || pgn::print_or_explain(None, &game));
         }

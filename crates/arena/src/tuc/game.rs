@@ -151,7 +151,7 @@ impl Translator<'_> {
                     self.tell(message, messages).await?;
                 }
                 Some(Err(why)) => {
-                    self.log.info(IGNORED, || format!("ignored {shown:?} from {from}, {why}"));
+                    self.log.info(IGNORED, || format!("ignored {shown:?} from {from}: {why}"));
                     if self.config.strict {
                         let now = Instant::now();
                         game.send(move |game| game.hosted.referee.end(None, Cause::IllegalMove, now)).await;
@@ -185,12 +185,12 @@ fn hear(
     let referee = &mut game.hosted.referee;
     let mover = referee.turn();
     if !senders[mover] {
-        return Err("who is not to move".to_owned());
+        return Err("it is the other player's move".to_owned());
     }
     let before = referee.board.position.prizes();
     let played = Move::parse(text).filter(|_| referee.play(mover, text, now, None).is_ok());
     let Some(mv) = played else {
-        return Err(format!("which is no legal move in {}", referee.board.position.print()));
+        return Err(format!("not a legal move in {}", referee.board.position.print()));
     };
     if now > last {
         referee.end(Some(leader(&referee.board.position)), Cause::TimeLimit, now);

@@ -52,7 +52,7 @@ fn first_color(file: &ReportFile) -> Color {
     file.first_color.or(colors).unwrap_or(Color::White)
 }
 
-/// What one pairing has and the other has not.
+/// Lists the games and the bye that are only in the first pairing.
 fn difference(file: &ReportFile, one: &RoundPairing, other: &RoundPairing) -> String {
     let number = |seat: SeatNo| file.players[seat.0].number;
     let games = one.games.iter().filter(|game| !other.games.contains(game));
