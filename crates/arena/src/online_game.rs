@@ -168,10 +168,10 @@ impl<B: Board> OnlineGame<B> {
         }
     }
 
-    /// A move came when the game was over: after the flag, its player will ask by how much.
-    fn note_late(&self, color: Color, text: &str, read_at: Instant) {
+    /// Logs the first move that came after the flag: its player will ask by how much.
+    fn note_late(&mut self, color: Color, text: &str, read_at: Instant) {
         let is_lost = self.ending().is_some_and(|ending| ending.cause == Cause::OutOfTime);
-        if let Some(flag) = self.flag.filter(|_| is_lost) {
+        if let Some(flag) = self.flag.take().filter(|_| is_lost) {
             let late = read_at.saturating_duration_since(flag);
             let (name, mv) = (&self.hosted.info.players[color].name, printable(text, 20));
             tracing::info!(game = %self.tag, ?late, "the move {mv} of {name} came after the flag had fallen");
