@@ -161,7 +161,12 @@ async fn demo(live: Live, granted: Granted, opens: bool, stays: Stays) -> Result
         let context = BotContext::new(bot, EngineFactory::new(&engine)?.behind(granted), news.clone());
         let (lobby, bot) = Bot::channel(context);
         tasks.spawn(bot.run(bots.now.clone()));
-        servers.spawn(contest::Contest::run(config, lobby, OrderQueue::default(), bots.clone()));
+        servers.spawn(contest::Contest::run(
+            watch::channel(config).1,
+            lobby,
+            OrderQueue::default(),
+            bots.clone(),
+        ));
     }
     drop(news);
 

@@ -5,8 +5,8 @@ use std::{io, num::NonZeroUsize, path::PathBuf};
 use clap::Subcommand;
 
 use zeitnot_clients::lichess::{
-    Config, HttpError, NEW_ACCOUNT, NEW_TOKEN, Password, TokenError, TokenInfo, Tournament, check_token,
-    join, leave, upgrade,
+    Config, HttpError, Lichess, NEW_ACCOUNT, NEW_TOKEN, Password, TokenError, TokenInfo, Tournament,
+    check_token, join, leave, upgrade,
 };
 use zeitnot_wire::lichess::{Scope, TeamId, Token, TournamentId, User};
 
@@ -146,7 +146,7 @@ fn configured(source: &ConfigArgs) -> Result<Vec<Config>, CliError> {
     let Some(config) = config::Config::load_if_given(Some(&source.config), &source.overrides)? else {
         return Ok(vec![Config::default()]);
     };
-    let accounts = config.servers.iter().filter_map(|server| server.config().downcast_ref().cloned());
+    let accounts = config.servers.iter().filter_map(|server| server.config_of::<Lichess>());
     let accounts: Vec<Config> = accounts.collect();
     if accounts.is_empty() {
         let file = source.config.display();

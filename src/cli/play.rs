@@ -138,7 +138,6 @@ async fn play(
     let (news, to_screen) = mpsc::channel(NEWS);
     tasks.spawn(live.show(to_screen)?);
     let (controls, queues): (Vec<_>, Vec<_>) = config.servers.iter().map(ServerControl::new).unzip();
-    reload.servers = controls.iter().map(ServerControl::orders).collect();
     let open = |(web, logged)| open_page(web, controls, logged, news.clone(), &tasks, &shutdown);
     let page = config.web.zip(logged).map(open).transpose()?;
     let news = page.as_ref().map_or(news, |page| page.statuses.clone());
@@ -163,10 +162,11 @@ async fn play(
         lobby = lobby.with_news(page.news.clone());
     }
     tasks.spawn(signals);
-    tasks.spawn(reload_at_hangups(reload, Hangups::new()?, shutdown.clone()));
     let left = page.map(|page| page.left);
-    let servers = config.servers.into_iter().zip(queues);
-    let result = all(start(servers, lobby, left, &shutdown)).await;
+    let clients = start(config.servers.iter().zip(queues), lobby, left, &shutdown);
+    reload.servers = config.servers;
+    tasks.spawn(reload_at_hangups(reload, Hangups::new()?, shutdown.clone()));
+    let result = all(clients).await;
     leave(&shutdown, &tasks).await;
     cache.close();
     if let Some(report) = cache.report() {
@@ -190,8 +190,8 @@ fn open_page(
 }
 
 /// Starts the clients of all servers. `left` hears of those that have ended.
-fn start(
-    servers: impl Iterator<Item = (Server, OrderQueue)>,
+fn start<'s>(
+    servers: impl Iterator<Item = (&'s Server, OrderQueue)>,
     lobby: Lobby,
     left: Option<mpsc::Sender<(usize, Option<String>)>>,
     shutdown: &Shutdown,

@@ -6,8 +6,7 @@ use tokio::{sync::watch, task::spawn_blocking};
 use toml::{Table, Value};
 use tracing::{error, info, warn};
 use zeitnot_bot as bot;
-use zeitnot_clients::lichess;
-use zeitnot_seat::{Order, Orders};
+use zeitnot_clients::Server;
 
 use super::{
     config::{Config, ConfigArgs},
@@ -25,8 +24,8 @@ pub(super) struct Reload {
     pub text: String,
     pub log: LogFilter,
     pub bot: watch::Sender<bot::Config>,
-    /// Clients of the `[[server]]` tables, in their order.
-    pub servers: Vec<Orders>,
+    /// The `[[server]]` tables, in their order.
+    pub servers: Vec<Server>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -58,7 +57,7 @@ impl Reload {
         };
         let before = mem::replace(&mut self.text, text);
         let changes = Changes::between(&before, &self.text, &config);
-        self.take_over(config, &changes).await;
+        self.take_over(config, &changes);
         match changes.now.as_slice() {
             [] => info!("{file}: nothing has changed that takes effect now"),
             keys => info!("{file}: taken over: {}", keys.join(", ")),
@@ -68,7 +67,7 @@ impl Reload {
         }
     }
 
-    async fn take_over(&self, config: Config, changes: &Changes) {
+    fn take_over(&self, config: Config, changes: &Changes) {
         let has_changed = |table: &str| changes.now.iter().any(|key| key.starts_with(table));
         if has_changed("log.") {
             self.log.set(&config.log);
@@ -76,16 +75,9 @@ impl Reload {
         if has_changed("bot.") {
             self.bot.send_replace(config.bot);
         }
-        let accounts = config.servers.iter().map(|server| server.config().downcast_ref::<lichess::Config>());
-        let orders: Vec<_> = accounts
-            .map(|account| Some(Order::Reconfigure(Box::new(account?.clone()))))
-            .enumerate()
-            .filter(|(at, _)| has_changed(&format!("server[{at}].")))
-            .collect();
-        for (at, order) in orders {
-            let Some((server, order)) = self.servers.get(at).zip(order) else { continue };
-            if let Err(error) = server.give(order).await {
-                warn!("server[{at}] is not changed: {error}");
+        for (at, (server, new)) in self.servers.iter().zip(&config.servers).enumerate() {
+            if has_changed(&format!("server[{at}].")) {
+                server.take_over(&**new);
             }
         }
     }

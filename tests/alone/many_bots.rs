@@ -1,6 +1,10 @@
 //! Sixteen bots on one arena, half of them over TCP and half over WebSocket, all eight games at once.
 
-use tokio::{runtime::Handle, sync::mpsc, task::JoinSet};
+use tokio::{
+    runtime::Handle,
+    sync::{mpsc, watch},
+    task::JoinSet,
+};
 use tokio_util::task::TaskTracker;
 use zeitnot_arena::Event;
 use zeitnot_bot as bot;
@@ -35,7 +39,7 @@ async fn play(time: &str, games: usize) -> Vec<String> {
         tasks.spawn(bot.run(shutdown.now.clone()));
         let url = arena.url(if number % 2 == 0 { By::Tcp } else { By::WebSocket });
         clients.spawn(Contest::run(
-            entry(&url, &format!("bot-{number}")),
+            watch::channel(entry(&url, &format!("bot-{number}"))).1,
             lobby,
             OrderQueue::default(),
             shutdown.clone(),

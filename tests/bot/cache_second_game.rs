@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, path::Path};
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use zeitnot_bot::{
     Answer, Bot, BotContext, Config, MoveOrigin,
     cache::{self, Cache},
@@ -70,7 +70,7 @@ async fn two_games(file: &Path) -> (Vec<String>, Vec<Answer>) {
     let shutdown = Shutdown::default();
     let bot = tokio::spawn(bot.run(shutdown.now.clone()));
     let client = tokio::spawn(Contest::run(
-        entry(&arena.url(By::Tcp), "zeitnot"),
+        watch::channel(entry(&arena.url(By::Tcp), "zeitnot")).1,
         lobby,
         OrderQueue::default(),
         shutdown.clone(),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs};
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::task::TaskTracker;
 use zeitnot_arena::Event;
 use zeitnot_bot as bot;
@@ -54,8 +54,8 @@ fn enter(
     context.set_engines(&BTreeMap::from([("it".to_owned(), factory)]));
     let (lobby, bot) = Bot::channel(context);
     tasks.spawn(bot.run(shutdown.now.clone()));
-    let client =
-        Contest::run(entry(&arena.url(By::Tcp), player), lobby, OrderQueue::default(), shutdown.clone());
+    let config = watch::channel(entry(&arena.url(By::Tcp), player)).1;
+    let client = Contest::run(config, lobby, OrderQueue::default(), shutdown.clone());
     tasks.spawn(async move { client.await.unwrap() });
     news
 }

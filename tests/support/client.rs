@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use tokio::{sync::mpsc, task::JoinHandle};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinHandle,
+};
 use tokio_util::task::TaskTracker;
 use zeitnot_bot as bot;
 use zeitnot_clients::{OrderQueue, Protocol, ProtocolError, Shutdown};
@@ -24,7 +27,8 @@ impl Client {
     pub fn of<P: Protocol + 'static>(config: P::Config) -> Client {
         let (lobby, games) = Lobby::channel(64);
         let shutdown = Shutdown::default();
-        let task = tokio::spawn(P::run(config, lobby, OrderQueue::default(), shutdown.clone()));
+        let task =
+            tokio::spawn(P::run(watch::channel(config).1, lobby, OrderQueue::default(), shutdown.clone()));
         Client { shutdown, games, task }
     }
 
@@ -32,7 +36,8 @@ impl Client {
     pub fn with_bot<P: Protocol + 'static>(config: P::Config, kind: Kind, settings: bot::Config) -> Client {
         let shutdown = Shutdown::default();
         let lobby = lobby(kind, settings, &shutdown.now, &TaskTracker::new());
-        let task = tokio::spawn(P::run(config, lobby, OrderQueue::default(), shutdown.clone()));
+        let task =
+            tokio::spawn(P::run(watch::channel(config).1, lobby, OrderQueue::default(), shutdown.clone()));
         Client { shutdown, games: mpsc::channel(1).1, task }
     }
 

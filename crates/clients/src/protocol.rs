@@ -3,6 +3,7 @@
 use std::{fmt, num::NonZeroU32};
 
 use serde::de::DeserializeOwned;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 
@@ -32,7 +33,7 @@ pub trait Protocol {
     const PLAYER_KEY: Option<&'static str>;
     /// The protocol's own keys of a `[[server]]` table. `Display` tells users what the client will do, without
     /// secrets.
-    type Config: DeserializeOwned + fmt::Display + Send + 'static;
+    type Config: Clone + DeserializeOwned + fmt::Display + Send + Sync + 'static;
 
     /// Checks what the table's text does not tell, such as the files that it names. Connects to nothing.
     fn check(config: &Self::Config, findings: &mut Findings);
@@ -49,15 +50,15 @@ pub trait Protocol {
     /// Line that says how that server works instead.
     fn takes(kind: OrderKind) -> Result<(), &'static str>;
 
-    /// Returns whether a key of the table, such as `challenge.bot.accept`, can change while games run, by
-    /// [`Order::Reconfigure`](zeitnot_seat::Order::Reconfigure).
+    /// Returns whether a key of the table, such as `challenge.bot.accept`, can change while games run.
     fn can_change(_: &str) -> bool {
         false
     }
 
-    /// Plays until told to stop, and reconnects by itself.
+    /// Plays until told to stop, and reconnects by itself. Takes what [can change](Protocol::can_change) from later
+    /// configurations.
     fn run(
-        config: Self::Config,
+        config: watch::Receiver<Self::Config>,
         lobby: Lobby,
         orders: OrderQueue,
         shutdown: Shutdown,

@@ -3,6 +3,7 @@
 use std::{any::Any, fmt, num::NonZeroU32, pin::Pin};
 
 use serde::Deserialize;
+use tokio::sync::watch;
 use toml::{
     Spanned,
     de::{DeTable, Error},
@@ -54,10 +55,7 @@ pub type Server = Box<dyn Client>;
 pub(crate) type Running = Pin<Box<dyn Future<Output = Result<(), ProtocolError>> + Send>>;
 
 /// Object-safe side of a protocol with its configuration.
-pub trait Client: fmt::Debug + fmt::Display + Send {
-    /// Configuration of the protocol.
-    fn config(&self) -> &dyn Any;
-
+pub trait Client: Any + fmt::Debug + fmt::Display + Send + Sync {
     /// Checks what the table's text does not tell. Connects to nothing.
     fn check(&self) -> Findings;
 
@@ -76,29 +74,37 @@ pub trait Client: fmt::Debug + fmt::Display + Send {
     /// Returns whether a key of the table, such as `challenge.bot.accept`, can change while games run.
     fn can_change(&self, key: &str) -> bool;
 
+    /// Goes on by the configuration of another server of this protocol, as far as its keys can change.
+    fn take_over(&self, new: &dyn Client);
+
     /// Plays there until told to stop. The only errors are those that the user must resolve.
-    fn run(self: Box<Self>, lobby: Lobby, orders: OrderQueue, shutdown: Shutdown) -> Running;
+    fn run(&self, lobby: Lobby, orders: OrderQueue, shutdown: Shutdown) -> Running;
 }
 
-struct ClientOf<P: Protocol>(P::Config);
+impl dyn Client {
+    /// Returns the configuration, if it is one of this protocol.
+    pub fn config_of<P: Protocol + 'static>(&self) -> Option<P::Config> {
+        let client: &dyn Any = self;
+        Some(client.downcast_ref::<ClientOf<P>>()?.0.borrow().clone())
+    }
+}
+
+/// The configuration, which the running client watches.
+struct ClientOf<P: Protocol>(watch::Sender<P::Config>);
 
 impl<P: Protocol + 'static> Client for ClientOf<P> {
-    fn config(&self) -> &dyn Any {
-        &self.0
-    }
-
     fn check(&self) -> Findings {
         let mut findings = Findings::default();
-        P::check(&self.0, &mut findings);
+        P::check(&self.0.borrow(), &mut findings);
         findings
     }
 
     fn is_same_player(&self, other: &dyn Client) -> bool {
-        other.config().downcast_ref().is_some_and(|other| P::is_same_player(&self.0, other))
+        other.config_of::<P>().is_some_and(|other| P::is_same_player(&self.0.borrow(), &other))
     }
 
     fn limit_games(&mut self, games: NonZeroU32) {
-        P::limit_games(&mut self.0, games);
+        self.0.send_modify(|config| P::limit_games(config, games));
     }
 
     fn takes(&self, kind: OrderKind) -> Result<(), &'static str> {
@@ -109,14 +115,20 @@ impl<P: Protocol + 'static> Client for ClientOf<P> {
         P::can_change(key)
     }
 
-    fn run(self: Box<Self>, lobby: Lobby, orders: OrderQueue, shutdown: Shutdown) -> Running {
-        Box::pin(P::run(self.0, lobby, orders, shutdown))
+    fn take_over(&self, new: &dyn Client) {
+        if let Some(new) = new.config_of::<P>() {
+            self.0.send_replace(new);
+        }
+    }
+
+    fn run(&self, lobby: Lobby, orders: OrderQueue, shutdown: Shutdown) -> Running {
+        Box::pin(P::run(self.0.subscribe(), lobby, orders, shutdown))
     }
 }
 
 impl<P: Protocol> fmt::Display for ClientOf<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", P::NAME, self.0)
+        write!(f, "{}: {}", P::NAME, *self.0.borrow())
     }
 }
 
@@ -131,5 +143,6 @@ const fn entry<P: Protocol + 'static>() -> ProtocolEntry {
 }
 
 fn read<P: Protocol + 'static>(table: Spanned<DeTable<'_>>) -> Result<Server, Error> {
-    Ok(Box::new(ClientOf::<P>(P::Config::deserialize(toml::Deserializer::from(table))?)))
+    let config = P::Config::deserialize(toml::Deserializer::from(table))?;
+    Ok(Box::new(ClientOf::<P>(watch::Sender::new(config))))
 }

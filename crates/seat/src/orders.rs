@@ -1,7 +1,6 @@
-//! Orders of the bot's owner to a client that plays: challenge somebody, join a tournament, block a player, play by
-//! another configuration.
+//! Orders of the bot's owner to a client that plays: challenge somebody, join a tournament, block a player.
 
-use std::{any::Any, future::pending, time::Duration};
+use std::{future::pending, time::Duration};
 
 use serde::Deserialize;
 use tokio::{
@@ -30,8 +29,6 @@ pub enum Order {
     Block(BlockOrder),
     /// Plays a player again.
     Unblock(BlockOrder),
-    /// Plays by another configuration of the same protocol, as far as that can change while games run.
-    Reconfigure(Box<dyn Any + Send>),
 }
 
 /// Challenge to a player.
@@ -120,7 +117,6 @@ impl Order {
                 vec![Some(&order.tournament), order.password.as_ref(), order.server.as_ref()]
             }
             Order::Block(order) | Order::Unblock(order) => vec![Some(&order.player)],
-            Order::Reconfigure(_) => Vec::new(),
         };
         texts.into_iter().flatten().map(String::as_str).collect()
     }

@@ -28,11 +28,6 @@ impl ServerControl {
         (ServerControl { name: server.to_string(), orders, takes }, queue)
     }
 
-    /// Returns the way of orders to the client.
-    pub(in crate::cli) fn orders(&self) -> Orders {
-        self.orders.clone()
-    }
-
     /// Returns the names of the orders that are possible there.
     pub(super) fn possible(&self) -> Vec<String> {
         self.takes.iter().filter(|(_, takes)| takes.is_ok()).map(|(kind, _)| kind.name().to_owned()).collect()
@@ -51,7 +46,7 @@ pub(super) async fn carry_out(
     let (server, kind) = match &order {
         Order::Challenge(order) => (order.server.as_deref(), OrderKind::Challenge),
         Order::Join(order) => (order.server.as_deref(), OrderKind::Join),
-        Order::Block(_) | Order::Unblock(_) | Order::Reconfigure(_) => (None, OrderKind::Block),
+        Order::Block(_) | Order::Unblock(_) => (None, OrderKind::Block),
     };
     let chosen = choose(servers, server, kind);
     let (done, change) = match (order, chosen) {

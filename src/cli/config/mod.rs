@@ -11,7 +11,7 @@ use std::{
 use zeitnot_arena as arena;
 use zeitnot_bot as bot;
 use zeitnot_bot::cache;
-use zeitnot_clients::{Server, lichess, lookup};
+use zeitnot_clients::{Server, lichess::Lichess, lookup};
 use zeitnot_engine as engine;
 use zeitnot_external as external;
 use zeitnot_web::page;
@@ -138,8 +138,8 @@ impl Config {
             servers: reader.servers(),
         };
         reader.finish()?;
-        let accounts = config.servers.iter().filter_map(|server| server.config().downcast_ref());
-        accounts.filter_map(lichess::Config::token_variable).for_each(external::process::withhold);
+        let accounts = config.servers.iter().filter_map(|server| server.config_of::<Lichess>());
+        accounts.filter_map(|account| account.token_env).for_each(|name| external::process::withhold(&name));
         Ok(config)
     }
 }

@@ -5,7 +5,7 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
-use tokio::time::sleep;
+use tokio::{sync::watch, time::sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span};
 use zeitnot_net::{NetError, StatusCode, secret::Secret};
@@ -68,11 +68,12 @@ impl Protocol for Contest {
     }
 
     async fn run(
-        config: Config,
+        config: watch::Receiver<Config>,
         lobby: Lobby,
         _: OrderQueue,
         shutdown: Shutdown,
     ) -> Result<(), ProtocolError> {
+        let config = config.borrow().clone();
         let span = info_span!("contest", server = %config.address, player = %config.player);
         let games_left = config.games.map(NonZeroU32::get);
         let mut client = Client {

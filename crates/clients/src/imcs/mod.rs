@@ -6,7 +6,7 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
-use tokio::select;
+use tokio::{select, sync::watch};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span};
 use zeitnot_seat::{BlockOrder, Lobby, Order, OrderAnswer, OrderError, OrderKind, OrderQueue};
@@ -59,11 +59,12 @@ impl Protocol for Imcs {
     }
 
     async fn run(
-        config: Config,
+        config: watch::Receiver<Config>,
         lobby: Lobby,
         mut orders: OrderQueue,
         shutdown: Shutdown,
     ) -> Result<(), ProtocolError> {
+        let config = config.borrow().clone();
         let span = info_span!("imcs", server = %config.address, user = %config.user);
         let dead_offers = DeadOffers::default();
         let blocked = BlockedPlayers::default();
@@ -101,7 +102,6 @@ fn block(blocked: &BlockedPlayers, order: &Order) -> OrderAnswer {
         }
         Order::Challenge(_) => Err(not_there(OrderKind::Challenge)),
         Order::Join(_) => Err(not_there(OrderKind::Join)),
-        Order::Reconfigure(_) => Err(OrderError::Conflict("its keys change after a restart only".to_owned())),
     }
 }
 

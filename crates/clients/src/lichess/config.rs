@@ -114,11 +114,6 @@ impl Config {
         Some(PgnFiles { server: self.url.clone(), directory, grouping: self.pgn_file_grouping })
     }
 
-    /// Returns the environment variable that the table names for its token.
-    pub fn token_variable(&self) -> Option<&str> {
-        self.token_env.as_deref()
-    }
-
     /// Finds the token: in the table's own file or variable; else in the environment's `LICHESS_BOT_TOKEN` or the
     /// credential `lichess-token` of a service, which go before the text in the table.
     ///

@@ -11,7 +11,7 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
-use tokio::time::timeout;
+use tokio::{sync::watch, time::timeout};
 use tracing::{Instrument, debug, info, info_span, warn};
 use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 
@@ -100,15 +100,16 @@ impl Protocol for Lichess {
     }
 
     async fn run(
-        config: Config,
+        mut updates: watch::Receiver<Config>,
         lobby: Lobby,
         orders: OrderQueue,
         shutdown: Shutdown,
     ) -> Result<(), ProtocolError> {
+        let config = updates.borrow_and_update().clone();
         let span = info_span!("lichess", server = %config.url);
         let now = shutdown.now.clone();
         let (pgn, written) = PgnWriter::start(config.pgn_files());
-        let session = play(&config, lobby, orders, pgn, &shutdown).instrument(span);
+        let session = play(&config, updates, lobby, orders, pgn, &shutdown).instrument(span);
         let result = now.run_until_cancelled(session).await.unwrap_or(Ok(()));
         if timeout(PGN_TIMEOUT, written).await.is_err() {
             warn!("left before all games were written");
@@ -119,6 +120,7 @@ impl Protocol for Lichess {
 
 async fn play(
     config: &Config,
+    updates: watch::Receiver<Config>,
     lobby: Lobby,
     orders: OrderQueue,
     pgn: PgnWriter,
@@ -150,7 +152,7 @@ async fn play(
     let (chat, sent) = ChatSender::start(config.chat.clone(), http.clone());
     let context = GameContext { http, lobby, me: user.id, rules: config.game_rules(), pgn, chat };
     let players = list_updates::watch(&config.players).await;
-    let account = Account::new(config.clone(), context, players, orders, shutdown);
+    let account = Account::new(config.clone(), updates, context, players, orders, shutdown);
     let result = account.await.run().await.map_err(failed);
     if timeout(CHAT_TIMEOUT, sent).await.is_err() {
         debug!("left before all messages were sent");

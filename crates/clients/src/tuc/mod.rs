@@ -8,7 +8,7 @@
 
 use std::num::NonZeroU32;
 
-use tokio::time::sleep;
+use tokio::{sync::watch, time::sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span};
 use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
@@ -58,11 +58,12 @@ impl Protocol for TucChess {
     }
 
     async fn run(
-        config: Config,
+        config: watch::Receiver<Config>,
         lobby: Lobby,
         _: OrderQueue,
         shutdown: Shutdown,
     ) -> Result<(), ProtocolError> {
+        let config = config.borrow().clone();
         let span = info_span!("tuc", server = %config.address, player = %config.player);
         let mut client = Client { config: &config, lobby, remaining: config.games.get() };
         session::run(&mut client, &config.timeouts.reconnect, &shutdown).instrument(span).await

@@ -3,7 +3,7 @@
 use std::{io, net::SocketAddr, time::Duration};
 
 use tokio::{
-    sync::{broadcast, mpsc, oneshot},
+    sync::{broadcast, mpsc, oneshot, watch},
     task::JoinSet,
     time::timeout,
 };
@@ -173,7 +173,12 @@ async fn run_bots(
         let address = address.map_or_else(String::new, |address| format!("{scheme}://{address}"));
         let player = format!("player-{number}").try_into()?;
         let config = contest::Config::new(address.parse()?, TOURNAMENT.to_owned().try_into()?, player);
-        clients.spawn(contest::Contest::run(config, lobby.clone(), OrderQueue::default(), shutdown.clone()));
+        clients.spawn(contest::Contest::run(
+            watch::channel(config).1,
+            lobby.clone(),
+            OrderQueue::default(),
+            shutdown.clone(),
+        ));
     }
     drop(lobby);
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::{
     select,
+    sync::watch,
     time::{sleep_until, timeout},
 };
 use tokio_util::task::JoinMap;
@@ -51,6 +52,8 @@ const DAY: Duration = Duration::from_secs(86_400);
 
 pub(crate) struct Account<'a> {
     config: Config,
+    /// Later configurations.
+    updates: watch::Receiver<Config>,
     context: GameContext,
     orders: OrderQueue,
     players: WatchedLists,
@@ -86,6 +89,7 @@ fn capacity(config: &Config, remaining: Option<u32>) -> Capacity {
 impl<'a> Account<'a> {
     pub(crate) async fn new(
         config: Config,
+        updates: watch::Receiver<Config>,
         context: GameContext,
         players: WatchedLists,
         orders: OrderQueue,
@@ -104,6 +108,7 @@ impl<'a> Account<'a> {
             events: Stream::of_account(http.clone()),
             opened: now,
             checked: now,
+            updates,
             orders,
             players,
             shutdown,
@@ -131,8 +136,8 @@ impl<'a> Account<'a> {
 
     /// Goes on by another configuration, as far as that can [change](crate::lichess::config::can_change): at once for
     /// challenges, in the games that begin from now on for their rules.
-    fn reconfigure(&mut self, config: Config) {
-        self.config.take_over(config);
+    fn reconfigure(&mut self) {
+        self.config.take_over(self.updates.borrow_and_update().clone());
         let config = &self.config;
         self.players.reconfigure(&config.players);
         self.incoming.queue.reconfigure(config.challenge.clone(), capacity(config, self.remaining));
@@ -168,6 +173,7 @@ impl<'a> Account<'a> {
                 reply = self.outgoing.requests.next() => self.handle_outgoing(reply),
                 reply = self.teams.requests.next() => self.teams.handle(reply),
                 request = self.orders.next() => self.carry_out(request),
+                Ok(()) = self.updates.changed() => self.reconfigure(),
                 reply = self.lookups.next() => self.looked_up(reply)?,
                 () = self.background.next() => {}
                 () = self.context.http.unauthorized(), if !self.is_checking_token => self.check_token(),

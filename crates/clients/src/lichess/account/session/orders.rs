@@ -5,7 +5,7 @@ use zeitnot_wire::lichess::{ColorWish, NewChallenge, TimeControl, TournamentId, 
 
 use super::Account;
 use crate::lichess::{
-    Config, Password, RequestKind, Tournament, challenges::incoming::cancel_path, is_offered,
+    Password, RequestKind, Tournament, challenges::incoming::cancel_path, is_offered,
     matchmaking::config::proposable_variants, terms::terms,
 };
 
@@ -19,13 +19,6 @@ impl Account<'_> {
             Order::Join(order) => self.join(order),
             Order::Block(order) => self.block(&order.player),
             Order::Unblock(order) => self.unblock(&order.player),
-            Order::Reconfigure(config) => match config.downcast::<Config>() {
-                Ok(config) => {
-                    self.reconfigure(*config);
-                    Ok("playing by the new configuration".to_owned())
-                }
-                Err(_) => Err(OrderError::Invalid("it is the configuration of another protocol".into())),
-            },
         };
         let _ = answer.send(done);
     }
