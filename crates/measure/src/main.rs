@@ -10,6 +10,7 @@ mod deadline;
 mod output;
 mod overhead;
 mod random_move;
+mod simulate;
 mod spectators;
 mod stop;
 mod web_socket;
@@ -32,6 +33,7 @@ enum Measurement {
     Overhead(overhead::Args),
     ArenaAttack(attack::Args),
     Spectators(spectators::Args),
+    Simulate(simulate::Args),
     /// Keep one core busy until the standard input ends
     #[command(hide = true)]
     Busy,
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Measurement::Overhead(args) => overhead::run(&args),
         Measurement::ArenaAttack(args) => attack::run(&args),
         Measurement::Spectators(args) => spectators::run(&args),
+        Measurement::Simulate(args) => simulate::run(&args),
         Measurement::Busy => busy::run(),
     };
     match measured {
