@@ -85,7 +85,7 @@ pub(crate) fn long_in_game(time_left: Duration) -> Duration {
 }
 
 /// Returns the longest delay while a game runs that leaves us this much time. Once there is none, nothing is urgent.
-fn max_in_game(time_left: Duration) -> Duration {
+pub(crate) fn max_in_game(time_left: Duration) -> Duration {
     if time_left.is_zero() {
         return MAX_IN_GAME;
     }

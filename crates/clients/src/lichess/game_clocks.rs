@@ -1,5 +1,5 @@
-//! Clocks of the running games of an account. They bound every delay between attempts, and tell which game has been
-//! without news for longer than its clocks allow.
+//! Clocks of the running games of an account. They bound every delay between attempts while a game may be running, and
+//! tell which game is to be looked up, as it has been without news for longer than its clocks allow.
 
 use std::{
     collections::HashMap,
@@ -11,6 +11,8 @@ use zeitnot_wire::lichess::GameId;
 
 /// A game tells of itself in this time after its start.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// A game whose clocks are not known runs for this time.
+const UNKNOWN_LENGTH: Duration = Duration::from_secs(600);
 /// From the end of a clock until the game's end must have been told.
 const END_TIMEOUT: Duration = Duration::from_secs(30);
 /// Before a game is looked up again that has no news, and is running nevertheless.
@@ -22,8 +24,10 @@ struct WatchedClock {
     /// Our time left, which runs since then if it is our turn.
     left: Duration,
     runs_since: Option<Instant>,
-    /// News is due by then.
-    overdue_at: Instant,
+    /// Both clocks have run out by then, whatever happens. After that the game bounds no delay.
+    runs_until: Instant,
+    /// It is looked up then, unless there is news.
+    look_up_at: Instant,
     /// Until the next look-up, if that finds the game running.
     period: Duration,
 }
@@ -42,12 +46,20 @@ pub(crate) struct GameClocks(Mutex<HashMap<GameId, WatchedClock>>);
 impl GameClocks {
     /// Notes a game whose clocks are not known yet.
     pub(crate) fn begin(&self, id: GameId, now: Instant) {
-        let left = Duration::MAX;
-        let overdue_at = now + START_TIMEOUT;
-        self.games().insert(id, WatchedClock { left, runs_since: None, overdue_at, period: MIN_PERIOD });
+        self.games().insert(
+            id,
+            WatchedClock {
+                left: Duration::MAX,
+                runs_since: None,
+                runs_until: now + UNKNOWN_LENGTH,
+                look_up_at: now + START_TIMEOUT,
+                period: MIN_PERIOD,
+            },
+        );
     }
 
-    /// Notes our time left, which runs since then if it is our turn. The next news is due within `news`.
+    /// Notes our time left, which runs since then if it is our turn. The next news is due within `news`, and both clocks
+    /// run out within `length`.
     pub(crate) fn update(
         &self,
         id: GameId,
@@ -55,11 +67,16 @@ impl GameClocks {
         read_at: Instant,
         is_our_turn: bool,
         news: Duration,
+        length: Duration,
     ) {
         if let Some(clock) = self.games().get_mut(&id) {
-            let overdue_at = read_at + news + END_TIMEOUT;
-            let runs_since = is_our_turn.then_some(read_at);
-            *clock = WatchedClock { left, runs_since, overdue_at, period: MIN_PERIOD };
+            *clock = WatchedClock {
+                left,
+                runs_since: is_our_turn.then_some(read_at),
+                runs_until: read_at + length + END_TIMEOUT,
+                look_up_at: read_at + news + END_TIMEOUT,
+                period: MIN_PERIOD,
+            };
         }
     }
 
@@ -70,22 +87,22 @@ impl GameClocks {
     /// Returns our shortest time left in a game, if one runs. Games that must be over by now do not count.
     pub(crate) fn time_left(&self, now: Instant) -> Option<Duration> {
         let games = self.games();
-        let running = games.values().filter(|clock| now < clock.overdue_at);
+        let running = games.values().filter(|clock| now < clock.runs_until);
         running.map(|clock| clock.time_left(now)).min()
     }
 
     /// Returns when a game may have been without news for too long.
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.games().values().map(|clock| clock.overdue_at).min()
+        self.games().values().map(|clock| clock.look_up_at).min()
     }
 
-    /// Returns the games without news for too long. They are due again later, and later each time.
+    /// Returns the games without news for too long. They are looked up again later, and later each time.
     pub(crate) fn take_overdue(&self, now: Instant) -> Vec<GameId> {
         let mut games = self.games();
-        let overdue = games.iter_mut().filter(|(_, clock)| now >= clock.overdue_at);
+        let overdue = games.iter_mut().filter(|(_, clock)| now >= clock.look_up_at);
         overdue
             .map(|(id, clock)| {
-                clock.overdue_at = now + clock.period;
+                clock.look_up_at = now + clock.period;
                 clock.period = (2 * clock.period).min(MAX_PERIOD);
                 *id
             })
@@ -115,9 +132,9 @@ mod tests {
         clocks.begin(id(1), now);
         assert_eq!(clocks.time_left(now), Some(Duration::MAX));
         clocks.begin(id(2), now);
-        clocks.update(id(2), 10 * SECOND, now, true, 10 * SECOND);
+        clocks.update(id(2), 10 * SECOND, now, true, 10 * SECOND, 10 * SECOND);
         assert_eq!(clocks.time_left(now + 4 * SECOND), Some(6 * SECOND));
-        clocks.update(id(1), 5 * SECOND, now, false, 90 * SECOND);
+        clocks.update(id(1), 5 * SECOND, now, false, 90 * SECOND, 95 * SECOND);
         assert_eq!(clocks.time_left(now + 4 * SECOND), Some(5 * SECOND));
         clocks.end(id(1));
         assert_eq!(clocks.time_left(now + 20 * SECOND), Some(Duration::ZERO));
@@ -126,11 +143,28 @@ mod tests {
     }
 
     #[test]
+    fn a_game_whose_clocks_ran_out_bounds_no_delay_although_it_is_looked_up() {
+        let clocks = GameClocks::default();
+        let now = Instant::now();
+        clocks.begin(id(1), now);
+        clocks.begin(id(2), now);
+        clocks.update(id(1), 60 * SECOND, now, true, 60 * SECOND, 120 * SECOND);
+        // Our move may have arrived, and the opponent's turn have begun.
+        assert_eq!(clocks.take_overdue(now + 90 * SECOND).len(), 2);
+        assert_eq!(clocks.time_left(now + 149 * SECOND), Some(Duration::ZERO));
+        clocks.end(id(2));
+        for second in [150, 200, 300, 10_000] {
+            clocks.take_overdue(now + second * SECOND);
+            assert_eq!(clocks.time_left(now + second * SECOND), None);
+        }
+    }
+
+    #[test]
     fn a_game_without_news_is_looked_up_rarely() {
         let clocks = GameClocks::default();
         let now = Instant::now();
         clocks.begin(id(1), now);
-        clocks.update(id(1), 60 * SECOND, now, false, 60 * SECOND);
+        clocks.update(id(1), 60 * SECOND, now, false, 60 * SECOND, 120 * SECOND);
         assert_eq!(clocks.take_overdue(now + 89 * SECOND), []);
         let looked: Vec<_> =
             (90..90 + 86_400).filter(|s| !clocks.take_overdue(now + *s * SECOND).is_empty()).collect();

@@ -29,7 +29,10 @@ use super::{
     rate_limits::{Permit, RateLimits, RequestKind},
     timeouts::Timeouts,
 };
-use crate::{backoff, wait::now};
+use crate::{
+    backoff::{self, Backoff},
+    wait::now,
+};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 const MAX_REPLY_BYTES: usize = 1 << 20;
@@ -160,7 +163,7 @@ impl Http {
             streams: Connections::new(settings)?,
             base: base.clone(),
             timeouts: timeouts.clone(),
-            limits: RateLimits::default(),
+            limits: RateLimits::new(&timeouts.reconnect),
             log: LogThrottle::default(),
             failures: Failures::default(),
             clocks: GameClocks::default(),
@@ -191,15 +194,21 @@ impl Http {
         self.clocks().time_left(now())
     }
 
-    /// Returns whether most requests of a kind that the server limits are used up.
-    pub(crate) fn is_scarce(&self, kind: RequestKind) -> bool {
-        self.0.limits.is_scarce(kind)
+    /// Returns our shortest time left in a game that needs requests of this kind. No clock runs for the event stream,
+    /// which the server lets open only so often.
+    fn time_left_for(&self, kind: RequestKind) -> Option<Duration> {
+        let left = self.time_left()?;
+        match kind {
+            RequestKind::GameStream | RequestKind::Game => Some(left),
+            RequestKind::EventStream => (!self.0.limits.is_scarce(kind)).then_some(Duration::MAX),
+            _ => None,
+        }
     }
 
     /// Looks up our running games, as far as the server lists them.
     pub(crate) async fn running_games(&self) -> Result<Arc<Vec<GameEvent>>, HttpError> {
         let path = format!("api/account/playing?nb={MAX_LISTED}");
-        let request = async { Ok(self.get::<Playing>(RequestKind::Lookup, &path).await?.now_playing) };
+        let request = async { Ok(self.get::<Playing>(RequestKind::Playing, &path).await?.now_playing) };
         self.0.playing.get(request).await
     }
 
@@ -228,9 +237,20 @@ impl Http {
         &self.0.failures
     }
 
-    /// Returns for how long no request of this kind is sent, as the server limits them.
+    /// Returns for how long no request of this kind is sent, after a failure or as the server limits them.
     pub(crate) fn limited_for(&self, kind: RequestKind) -> Duration {
-        self.0.limits.closed_for(kind)
+        self.0.limits.closed_for(kind, self.time_left_for(kind))
+    }
+
+    /// Notes the end of a stream. Returns the delay before it is opened again: of its own, or of all streams of its kind
+    /// if it was of no use.
+    pub(crate) fn stream_ended(&self, kind: RequestKind, was_useful: bool) -> Duration {
+        let time_left = self.time_left_for(kind);
+        self.0.limits.stream_ended(kind, was_useful, time_left);
+        match was_useful {
+            true => Backoff::new(&self.timeouts().reconnect).next(time_left),
+            false => self.limited_for(kind),
+        }
     }
 
     pub(crate) async fn get<M: Message>(&self, kind: RequestKind, path: &str) -> Result<M, HttpError> {
@@ -276,7 +296,7 @@ impl Http {
         path: &str,
         form: Option<String>,
     ) -> Result<(Response, Pool), HttpError> {
-        let mut permit = self.0.limits.acquire(kind).await;
+        let mut permit = self.0.limits.acquire(kind, || self.time_left_for(kind)).await;
         let method = if form.is_some() { Method::POST } else { Method::GET };
         let pool = self.0.streams.current();
         let request = with_form(pool.client.request(method, self.0.base.join(path)), form);
@@ -294,7 +314,7 @@ impl Http {
             // It did not count for the server.
             permit.refund();
         }
-        self.apply_limit(&permit, opened.as_ref().err());
+        self.settle(permit, opened.as_ref().err());
         Ok((opened?, pool))
     }
 
@@ -339,25 +359,27 @@ impl Http {
         form: Option<String>,
         limit: Duration,
     ) -> Result<String, HttpError> {
-        let permit = self.0.limits.acquire(kind).await;
+        let permit = self.0.limits.acquire(kind, || self.time_left_for(kind)).await;
         let request = with_form(pool.client.request(method, self.0.base.join(path)), form);
         let exchange = async { body(self.check(request.send().await?).await?).await };
         let reply = timeout(limit, exchange).await.unwrap_or_else(|_| Err(timed_out()));
-        self.apply_limit(&permit, reply.as_ref().err());
+        self.settle(permit, reply.as_ref().err());
         reply
     }
 
-    /// Holds back further requests of this kind after a 429. The daily limit of games against bots concerns only
-    /// some requests of a kind, and is left to the caller. A running game does not lack its stream for long.
-    fn apply_limit(&self, permit: &Permit<'_>, error: Option<&HttpError>) {
-        if let Some(error @ HttpError::Limited { wait, is_told, .. }) = error
-            && error.bot_limit().is_none()
-        {
-            let wait = match self.time_left() {
-                Some(left) if permit.kind() == RequestKind::GameStream => wait_in_game(*wait, *is_told, left),
-                _ => *wait,
-            };
-            permit.close(wait.min(MAX_PAUSE));
+    /// Notes the outcome of a request. A refusal is an answer; but not of a stream, which is opened again. The daily limit
+    /// of games against bots concerns only some requests of a kind, and is left to the caller. A running game does not
+    /// lack its stream for long.
+    fn settle(&self, permit: Permit<'_>, error: Option<&HttpError>) {
+        let kind = permit.kind();
+        match error.filter(|error| error.bot_limit().is_none()) {
+            Some(HttpError::Limited { wait, is_told, .. }) => {
+                let left = self.time_left_for(kind).filter(|_| kind == RequestKind::GameStream);
+                let wait = left.map_or(*wait, |left| wait_in_game(*wait, *is_told, left));
+                permit.limited(wait.min(MAX_PAUSE));
+            }
+            Some(error) if error.is_transient() || kind.is_followed() => permit.failed(),
+            _ => permit.succeeded(),
         }
     }
 

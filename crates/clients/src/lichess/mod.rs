@@ -6,8 +6,9 @@
 //! - `teams`: teams and tournaments to join
 //! - `chat`, `records`: messages and PGN files, written aside from the games
 //!
-//! They share one HTTP client (`http`, with `connections`, `rate_limits`, `failures` and a `LogThrottle`) and streams that
-//! reconnect (`stream`, with `keep_alive`); `game_clocks` bounds their delays, and `playing` tells which games run.
+//! They share one HTTP client (`http`, with `connections`, `rate_limits` and its `shared_backoff`, `failures` and a
+//! `LogThrottle`) and streams that reconnect (`stream`, with `keep_alive`); `game_clocks` bounds their delays, and `playing`
+//! tells which games run.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -33,6 +34,7 @@ mod playing;
 mod rate_limits;
 mod recent;
 mod records;
+mod shared_backoff;
 mod stream;
 mod tasks;
 mod teams;

@@ -8,12 +8,11 @@ use std::{
 use reqwest::Response;
 use tokio::{
     sync::mpsc,
-    time::{Instant as TokioInstant, timeout},
+    time::{Instant as TokioInstant, sleep, timeout},
 };
 use tokio_util::{
     bytes::BytesMut,
     codec::{Decoder, LinesCodec},
-    sync::CancellationToken,
     task::AbortOnDropHandle,
 };
 use tracing::{Instrument, debug, warn};
@@ -30,8 +29,7 @@ use super::{
     rate_limits::RequestKind,
 };
 use crate::{
-    Shutdown,
-    session::{self, ConnectionEnd, ConnectionLog, Session},
+    session::{self, ConnectionLog},
     wait::now,
 };
 
@@ -177,13 +175,19 @@ impl<M: Message + Send + 'static> Stream<M> {
 
     fn follow(http: Http, game: Option<GameId>, path: String) -> Stream<M> {
         let (outbox, inbox) = mpsc::channel(INBOX);
-        let reconnect = http.timeouts().reconnect.clone();
-        let mut follower =
-            Follower { http, game, path, outbox, is_closed: false, opened: None, told: false, refusals: 0 };
-        let task = async move {
-            // The follower tells its end itself, and is stopped by dropping the task.
-            let _ = session::run(&mut follower, &reconnect, &Shutdown::default()).await;
+        let follower = Follower {
+            http,
+            game,
+            path,
+            outbox,
+            log: ConnectionLog::default(),
+            is_closed: false,
+            opened: None,
+            told: false,
+            was_open: false,
+            refusals: 0,
         };
+        let task = follower.run();
         Stream { inbox, _task: AbortOnDropHandle::new(tokio::spawn(task.in_current_span())) }
     }
 }
@@ -201,12 +205,14 @@ struct Follower<M> {
     game: Option<GameId>,
     path: String,
     outbox: mpsc::Sender<StreamEvent<M>>,
+    log: ConnectionLog,
     /// The server closed the event stream, which is not reported yet.
     is_closed: bool,
-    /// Last opening, and whether a message came since.
+    /// When the latest attempt opened the stream, and whether a message came since.
     opened: Option<TokioInstant>,
     told: bool,
-    /// Refusals since then.
+    was_open: bool,
+    /// Refusals since the last opening.
     refusals: u32,
 }
 
@@ -218,44 +224,38 @@ enum Disconnect {
     Http(#[from] HttpError),
 }
 
-impl<M: Message + Send> Session for Follower<M> {
-    type Error = Disconnect;
-
-    async fn connect_once(
-        &mut self,
-        _: &CancellationToken,
-        log: &mut ConnectionLog,
-    ) -> Result<ConnectionEnd, Disconnect> {
-        self.told = false;
-        match self.follow_once(log).await {
-            Err(Disconnect::Http(error)) if self.is_final(&error).await => {
-                let _ = self.outbox.send(StreamEvent::Closed(error)).await;
-                Ok(ConnectionEnd::Stopped)
+impl<M: Message> Follower<M> {
+    /// Opens the stream, and again whenever it ends, until nobody listens or the server refuses it for good.
+    async fn run(mut self) {
+        loop {
+            let Err(disconnect) = self.follow_once().await else { return };
+            match disconnect {
+                Disconnect::Http(error) if self.is_final(&error).await => {
+                    let _ = self.outbox.send(StreamEvent::Closed(error)).await;
+                    return;
+                }
+                disconnect => sleep(self.lost(&disconnect)).await,
             }
-            Err(disconnect) => Err(disconnect),
-            Ok(()) => Ok(ConnectionEnd::Stopped),
         }
     }
 
-    fn was_useful(&self) -> bool {
-        let lasted = self.opened.map(|opened| opened.elapsed());
-        self.game.is_some() && self.told && lasted.is_some_and(|lasted| lasted >= MIN_USEFUL)
-    }
-
-    /// The clock of no game runs for the event stream, which the server lets open only so often.
-    fn time_left(&self) -> Option<Duration> {
-        let left = self.http.time_left()?;
-        match self.game {
-            Some(_) => Some(left),
-            None => (!self.http.is_scarce(RequestKind::EventStream)).then_some(Duration::MAX),
-        }
+    /// Reports a stream that ended, or could not be opened. Returns the delay before the next attempt.
+    fn lost(&mut self, disconnect: &Disconnect) -> Duration {
+        let stable_after = self.http.timeouts().reconnect.stable_after;
+        let useful_after = if self.game.is_some() && self.told { MIN_USEFUL } else { stable_after };
+        let was_useful = self.opened.map(|opened| opened.elapsed() >= useful_after);
+        let delay = match was_useful {
+            Some(was_useful) => self.http.stream_ended(self.kind(), was_useful),
+            None => self.http.limited_for(self.kind()),
+        };
+        let news = self.log.failed(disconnect, was_useful != Some(true));
+        self.report(disconnect, delay, news);
+        delay
     }
 
     /// The account is out of reach without its event stream. Streams of games close when games end, and proxies may
     /// close them at any time.
     fn report(&mut self, disconnect: &Disconnect, delay: Duration, news: Option<OutageNews>) {
-        // After a 429 the stream is not opened before the limit ends.
-        let delay = delay.max(self.http.limited_for(self.kind()));
         let news = if self.game.is_some() { news } else { self.events_lost(disconnect, news) };
         let what = format_args!("{}: {disconnect}", self.path);
         match (disconnect, self.game) {
@@ -267,9 +267,7 @@ impl<M: Message + Send> Session for Follower<M> {
             (_, None) => session::report_lost(&what, delay, news),
         }
     }
-}
 
-impl<M: Message> Follower<M> {
     fn kind(&self) -> RequestKind {
         if self.game.is_some() { RequestKind::GameStream } else { RequestKind::EventStream }
     }
@@ -291,15 +289,16 @@ impl<M: Message> Follower<M> {
     }
 
     /// One connection, to its end. `Ok`: nobody listens any more.
-    async fn follow_once(&mut self, log: &mut ConnectionLog) -> Result<(), Disconnect> {
+    async fn follow_once(&mut self) -> Result<(), Disconnect> {
+        (self.opened, self.told) = (None, false);
         let mut lines = Lines::open(&self.http, self.kind(), &self.path, None).await?;
-        (self.opened, self.refusals) = (Some(TokioInstant::now()), 0);
+        (self.opened, self.was_open, self.refusals) = (Some(TokioInstant::now()), true, 0);
         if self.game.is_none() {
             self.http.failures().events_opened();
             if mem::take(&mut self.is_closed) {
                 warn!("{}: {}", self.path, Disconnect::Eof);
             }
-            log.connected();
+            self.log.connected();
         }
         let mut event = StreamEvent::Opened;
         while self.outbox.send(event).await.is_ok() {
@@ -323,7 +322,7 @@ impl<M: Message> Follower<M> {
             },
             // Its address is known to every server.
             None if matches!(error, HttpError::NotFound) => false,
-            None => self.opened.is_none() && self.refusals >= MAX_EVENT_REFUSALS,
+            None => !self.was_open && self.refusals >= MAX_EVENT_REFUSALS,
         }
     }
 

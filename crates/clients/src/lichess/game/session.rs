@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::select;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
-use zeitnot_rules::{ByColor, MoveText};
+use zeitnot_rules::{ByColor, Color, MoveText};
 use zeitnot_seat::{Action, Clocks, Eval, Event, GameInfo, PlayerGone, Seat};
 use zeitnot_wire::lichess::{ChatLine, Form, GameId, GameMessage, GameState, MoveQuery, Status};
 
@@ -356,13 +356,15 @@ impl GameSession {
         let is_our_turn = self.is_our_turn();
         // No clock runs before both have moved.
         let has_begun = self.tracker.plies() >= 2;
-        let news = match &self.state.expiration {
+        let before_start = match &self.state.expiration {
             Some(expiration) => expiration.left.min(MAX_TIME),
-            None if has_begun => left[self.tracker.color()],
+            None if has_begun => Duration::ZERO,
             None => timeouts.abort_time.min(MAX_TIME),
         };
+        let news = if has_begun { left[self.tracker.color()] } else { before_start };
+        let length = before_start + left[Color::White] + left[Color::Black];
         let clocks = self.context.http.clocks();
-        clocks.update(self.id, left[self.info.side], self.read_at, is_our_turn && has_begun, news);
+        clocks.update(self.id, left[self.info.side], self.read_at, is_our_turn && has_begun, news, length);
     }
 
     /// Does what the player wants. Answers to old requests are ignored.
