@@ -3,7 +3,7 @@
 use zeitnot_seat::{Eval, EvalScore};
 
 use crate::support::{
-    lichess_client::{ID, full, over, seated, state},
+    lichess_client::{ID, full, game_event, over, seated, state},
     log::Log,
 };
 
@@ -32,6 +32,22 @@ async fn a_game_is_written_down_before_we_leave() {
     assert!(text.contains("[Result \"1-0\"]") && text.contains("1. e4 e5"), "{text}");
     let moves = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(moves.contains("2. Nf3 {[%eval 0.31,9] [%clk 0:00:02.00]} 1-0"), "{text}");
+}
+
+#[test(start_paused = true)]
+async fn a_result_that_only_the_accounts_events_tell_is_written_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings =
+        format!("games = 1\npgn_directory = '{}'\npgn_file_grouping = 'all'", folder.path().display());
+    let (server, client, game, mut seat) = seated(&settings, &full(true, "e2e4 e7e5")).await;
+    seat.sees("e2e4 e7e5").await;
+    server.tell(&game_event("gameFinish").replace(r#""status""#, r#""winner":"black","status""#));
+    assert_eq!(seat.ended().await, "black wins: white resigned");
+    client.ends().await;
+    drop(game);
+    let text = std::fs::read_to_string(folder.path().join("games.pgn")).unwrap();
+    assert!(text.contains("[Result \"0-1\"]") && text.contains("[Termination \"normal\"]"), "{text}");
+    assert!(text.trim_end().ends_with("0-1"), "{text}");
 }
 
 #[test(start_paused = true)]

@@ -28,7 +28,7 @@ use crate::{
         },
         game::{
             context::{GameContext, GameEnd},
-            result,
+            result::GameFinish,
         },
         matchmaking::outgoing::{Load, OutgoingChallenges},
         teams::{joining::Teams, schedule::Schedule},
@@ -257,7 +257,8 @@ impl<'a> Account<'a> {
             Event::GameStart { game } => self.game_started(&game),
             Event::GameFinish { game } => {
                 if !self.suspended.finish(game.game_id, now()) {
-                    self.slots.finish(game.game_id, result::describe(&game.status, game.winner));
+                    let finish = GameFinish::Told { status: game.status, winner: game.winner };
+                    self.slots.finish(game.game_id, finish);
                 }
             }
             Event::Challenge { challenge, compat } if !self.is_ours(&challenge) => {

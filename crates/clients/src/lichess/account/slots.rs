@@ -14,7 +14,7 @@ use zeitnot_wire::lichess::{ChallengeId, GameEvent, GameId, TournamentId, UserId
 
 use crate::lichess::{
     challenges::capacity::{RunningGames, SlotKind},
-    game::context::GameSignals,
+    game::{context::GameSignals, result::GameFinish},
 };
 
 /// An accepted challenge becomes a game in this time, or never.
@@ -25,8 +25,8 @@ struct RunningGame {
     slot: SlotKind,
     opponent: Option<UserId>,
     tournament: Option<TournamentId>,
-    /// Takes the result that the account's events tell.
-    finished: mpsc::Sender<String>,
+    /// Takes the end of the game, as the account hears of it.
+    finished: mpsc::Sender<GameFinish>,
     /// Cancelled when other games wait for the slot.
     slot_wanted: CancellationToken,
 }
@@ -141,11 +141,11 @@ impl GameSlots {
         self.accepted.contains_key(&id.into())
     }
 
-    /// Passes a result that the account's events tell on to the game's task.
-    pub(crate) fn finish(&self, id: GameId, result: String) {
+    /// Passes the end of a game, as the account hears of it, on to the game's task.
+    pub(crate) fn finish(&self, id: GameId, finish: GameFinish) {
         if let Some(game) = self.games.get(&id) {
             // Once is enough.
-            let _ = game.finished.try_send(result);
+            let _ = game.finished.try_send(finish);
         }
     }
 

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use zeitnot_seat::{GameInfo, Lobby, Opponent, Seat};
 use zeitnot_wire::lichess::{GameId, GameMessage, UserId};
 
-use super::rules::GameRules;
+use super::{result::GameFinish, rules::GameRules};
 use crate::lichess::{Http, Stream, chat::sender::ChatSender, records::pgn_writer::PgnWriter};
 
 /// Longer than any time that counts, so that sums of times from outside do not overflow.
@@ -52,7 +52,7 @@ impl GameContext {
 /// From the account to a game's task.
 #[derive(Debug)]
 pub(crate) struct GameSignals {
-    pub(crate) finished: mpsc::Receiver<String>,
+    pub(crate) finished: mpsc::Receiver<GameFinish>,
     /// Other games wait for the slot of this correspondence game.
     pub(crate) slot_wanted: CancellationToken,
     /// Takes the kind of opponent, once that is known.

@@ -3,6 +3,24 @@
 use zeitnot_rules::{Color, GameResult};
 use zeitnot_wire::lichess::Status;
 
+/// End of a game as the account hears of it, beside the game's own stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum GameFinish {
+    /// The account's events tell it.
+    Told { status: Status, winner: Option<Color> },
+    /// The server no longer lists the game, and does not say how it ended.
+    Unlisted,
+}
+
+impl GameFinish {
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            GameFinish::Told { status, winner } => describe(status, *winner),
+            GameFinish::Unlisted => "unknown: the server lists it no more".to_owned(),
+        }
+    }
+}
+
 /// Returns the result; `None` while the game runs, and where it does not count.
 pub(crate) fn outcome(status: &Status, winner: Option<Color>) -> Option<GameResult> {
     match status {

@@ -18,7 +18,7 @@ use super::{
     move_request::{MoveRequests, SentMove},
     move_sender::SendOutcome,
     opponent::Opponent,
-    result,
+    result::{self, GameFinish},
     start::{StartedGame, start},
     tracker::{MoveTracker, TrackError},
 };
@@ -134,8 +134,8 @@ impl GameSession {
         let state = self.state.clone();
         let read_at = self.read_at;
         let mut step = self.follow(state, read_at).await;
-        // The result by the account's events, and how long to wait for the stream to tell it.
-        let mut finished: Option<(Instant, String)> = None;
+        // The end as the account hears of it, and how long to wait for the stream to tell it.
+        let mut finished: Option<(Instant, GameFinish)> = None;
         loop {
             match step {
                 Ok(()) => {}
@@ -177,7 +177,7 @@ impl GameSession {
                     }
                     StreamEvent::Message(message, read_at) => self.handle(message, read_at).await,
                     StreamEvent::Closed(error) => {
-                        let known = finished.map(|(_, result)| result);
+                        let known = finished.map(|(_, finish)| self.finished(finish));
                         return self.end(known.unwrap_or_else(|| format!("unknown: {error}")), GameEnd::Over).await;
                     }
                 },
@@ -196,8 +196,8 @@ impl GameSession {
                     self.performed(action, result);
                     Ok(())
                 }
-                Some(result) = signals.finished.recv(), if finished.is_none() => {
-                    finished = Some((Instant::now() + RESULT_TIMEOUT, result));
+                Some(finish) = signals.finished.recv(), if finished.is_none() => {
+                    finished = Some((Instant::now() + RESULT_TIMEOUT, finish));
                     Ok(())
                 }
                 () = until(self.opponent.given_up_at) => {
@@ -207,11 +207,22 @@ impl GameSession {
                     return self.end(SUSPENDED.to_owned(), GameEnd::Suspended).await;
                 }
                 () = until(finished.as_ref().map(|(until, _)| *until)) => {
-                    let result = finished.map(|(_, result)| result);
+                    let result = finished.map(|(_, finish)| self.finished(finish));
                     return self.end(result.unwrap_or_default(), GameEnd::Over).await;
                 }
             };
         }
+    }
+
+    /// Takes over the end of the game as the account hears of it. Returns the result in words.
+    fn finished(&mut self, finish: GameFinish) -> String {
+        let result = finish.describe();
+        if let GameFinish::Told { status, winner } = finish
+            && status.is_over()
+        {
+            (self.state.status, self.state.winner) = (status, winner);
+        }
+        result
     }
 
     async fn end(mut self, result: String, end: GameEnd) -> GameEnd {

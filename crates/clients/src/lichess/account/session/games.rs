@@ -16,6 +16,7 @@ use crate::{
         challenges::capacity::SlotKind,
         game::{
             context::{GameEnd, GameSignals},
+            result::GameFinish,
             session as game,
         },
         playing::{Listing, MAX_LISTED},
@@ -131,7 +132,7 @@ impl Account<'_> {
     pub(super) fn games_listed(&mut self, overdue: &[GameId], list: &[GameEvent]) {
         for &id in overdue.iter().filter(|id| Listing::of(**id, list) == Listing::Gone) {
             info!("game {id} is over, as the server lists it no more");
-            self.slots.finish(id, "unknown: the server lists it no more".to_owned());
+            self.slots.finish(id, GameFinish::Unlisted);
         }
         list.iter().for_each(|game| self.game_started(game));
         self.suspended.listed(list, MAX_LISTED, now());
