@@ -17,9 +17,11 @@ use tokio::{
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult, MoveText, TimeControl};
 
 mod lookup;
+mod open_request;
 mod orders;
 
 pub use lookup::{LookupSource, PositionLookup, PositionQuery, Suggestion, Suggestions};
+pub use open_request::{OpenRequest, Turn};
 pub use orders::{
     BlockOrder, BotColor, CLIENT_TIMEOUT, ChallengeOrder, JoinOrder, Order, OrderAnswer, OrderError,
     OrderKind, OrderQueue, OrderRequest, Orders, PAGE_TIMEOUT,
@@ -29,17 +31,6 @@ pub use orders::{
 const PLAYER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time within which a lobby finds a player.
 const LOBBY_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Number of a request for a move. An answer to an old request is never sent.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Turn(pub u32);
-
-impl Turn {
-    /// Returns the number of the next request.
-    pub fn next(self) -> Turn {
-        Turn(self.0.wrapping_add(1))
-    }
-}
 
 /// Both clocks when the bytes were read.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use tracing::{debug, info, warn};
 use zeitnot_net::{Incoming, NetError, Rate, Ration};
 use zeitnot_rules::{GameResult, MoveText};
-use zeitnot_seat::{Action, Lobby, PlayerGone, Turn};
+use zeitnot_seat::{Action, Lobby, OpenRequest, PlayerGone, Turn};
 use zeitnot_wire::{
     Message,
     contest::{FromClient, FromServer, JoinKey, State, result_text},
@@ -89,8 +89,8 @@ pub(super) struct Connection<'a> {
     /// Clocks of the game that was lost last with its connection.
     lost_game: &'a mut Option<GameClock>,
     phase: Phase,
-    /// The last request for a move. Counts through all games, so that no two requests share one.
-    turn: Turn,
+    /// The last request for a move. Counts through all games, so that no two requests share a number.
+    request: OpenRequest,
     /// The server's last `INFO`, if nothing of weight came after it: the reason of what comes next.
     last_info: Option<String>,
     /// Arrival of the last line.
@@ -132,7 +132,7 @@ impl<'a> Connection<'a> {
             was_paired,
             lost_game,
             phase: Phase::Waiting,
-            turn: Turn::default(),
+            request: OpenRequest::default(),
             last_info: None,
             last_line: Instant::now(),
             messages: 0,
@@ -285,18 +285,15 @@ impl<'a> Connection<'a> {
             }
             FromServer::GameStarted(state) => self.started(state).await?,
             FromServer::YourMove(state) => match self.playing(&state.game) {
-                Some((game, turn)) => {
-                    *turn = turn.next();
-                    game.your_move(*turn, state, read_at, info.as_deref()).await?;
-                }
+                Some((game, request)) => game.your_move(request, state, read_at, info.as_deref()).await?,
                 None => self.not_ours(&state.game),
             },
             FromServer::ClockUpdate(state) => match self.playing(&state.game) {
-                Some((game, _)) => game.clock_update(&state, read_at).await?,
+                Some((game, request)) => game.clock_update(request, &state, read_at).await?,
                 None => self.not_ours(&state.game),
             },
             FromServer::PlayerMoved { mover, mv, state } => match self.playing(&state.game) {
-                Some((game, _)) => game.moved(&mover, &mv, state, read_at).await?,
+                Some((game, request)) => game.moved(request, &mover, &mv, state, read_at).await?,
                 None => self.not_ours(&state.game),
             },
             FromServer::GameOver { game, result, reason } if self.is_ours(&game) => {
@@ -338,6 +335,7 @@ impl<'a> Connection<'a> {
         match self.lobby.open(info).await {
             Ok(seat) => {
                 self.phase = Phase::Playing(Game::new(pairing, seat));
+                self.request.clear();
                 Ok(())
             }
             Err(declined) => {
@@ -374,13 +372,12 @@ impl<'a> Connection<'a> {
 
     fn answer(&mut self, turn: Turn, mv: MoveText) -> Result<(), Trouble> {
         let Some(game) = self.phase.game() else { return Ok(()) };
-        match game.answer(turn, mv) {
-            Some(line) => Ok(self.say(&line, Some(turn))?),
-            None => {
-                debug!("game {:?}: {mv} came too late for turn {}", game.pairing.game, turn.0);
-                Ok(())
-            }
+        if !self.request.answer(turn, ()) {
+            debug!("game {:?}: {mv} came too late for turn {}", game.pairing.game, turn.0);
+            return Ok(());
         }
+        let answer = game.answer(mv);
+        Ok(self.say(&answer, Some(turn))?)
     }
 
     async fn sent(&mut self, turn: Turn, at: std::time::Instant) -> Result<(), Trouble> {
@@ -390,10 +387,10 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Returns the game in progress, if it has this name, and the counter of requests.
-    fn playing(&mut self, game: &str) -> Option<(&mut Game, &mut Turn)> {
+    /// Returns the game in progress, if it has this name, and the last request for a move.
+    fn playing(&mut self, game: &str) -> Option<(&mut Game, &mut OpenRequest)> {
         let playing = self.phase.game().filter(|playing| playing.pairing.game == game)?;
-        Some((playing, &mut self.turn))
+        Some((playing, &mut self.request))
     }
 
     fn is_ours(&self, game: &str) -> bool {

@@ -1,11 +1,9 @@
 //! One game: the server's messages become events of the seat, the player's actions become messages.
-//!
-//! It remembers which request for a move is open, so that a late answer is never sent.
 
 use std::time::{Duration, Instant};
 
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult, MoveText, TimeControl};
-use zeitnot_seat::{Action, Clocks, Event, GameDetails, GameInfo, PlayerGone, Seat, Turn};
+use zeitnot_seat::{Action, Clocks, Event, GameDetails, GameInfo, OpenRequest, PlayerGone, Seat, Turn};
 use zeitnot_wire::contest::{FromClient, State, long_algebraic};
 
 use crate::{game_clock::GameClock, wait::now};
@@ -41,39 +39,30 @@ impl Pairing {
 pub(super) struct Game {
     pub(super) pairing: Pairing,
     seat: Seat,
-    request: Request,
+    /// Position of the last request for a move.
+    asked: String,
     pub(super) clock: GameClock,
-}
-
-/// The server's last request for a move.
-#[derive(Debug)]
-enum Request {
-    /// None yet, or our answer was played.
-    None,
-    /// The player has not answered yet.
-    Open { turn: Turn, fen: String },
-    /// Answered; the server has neither accepted nor refused the move.
-    Answered { turn: Turn, fen: String },
 }
 
 impl Game {
     pub(super) fn new(pairing: Pairing, seat: Seat) -> Game {
         let left = ByColor::both(pairing.time_control.initial);
         let clock = GameClock::new(&left, pairing.color, false, now());
-        Game { pairing, seat, request: Request::None, clock }
+        Game { pairing, seat, asked: String::new(), clock }
     }
 
     pub(super) async fn moved(
         &mut self,
+        request: &mut OpenRequest,
         mover: &str,
         mv: &str,
         state: State,
         read_at: Instant,
     ) -> Result<(), PlayerGone> {
         if mover == self.name() {
-            self.request = Request::None;
+            request.clear();
         }
-        let clocks = self.read_clocks(&state, read_at);
+        let clocks = self.read_clocks(request, &state, read_at);
         match MoveText::new(mv) {
             Some(mv) => self.seat.send(Event::Moved(mv)).await?,
             // Longer than any move: the board shows what was played.
@@ -85,25 +74,31 @@ impl Game {
     /// Passes a request on under a new turn. A repeated request means that our answer was refused.
     pub(super) async fn your_move(
         &mut self,
-        turn: Turn,
+        request: &mut OpenRequest,
         state: State,
         read_at: Instant,
         last_words: Option<&str>,
     ) -> Result<(), PlayerGone> {
-        if let Request::Answered { turn, fen } = &self.request
-            && *fen == state.fen
+        if let Some((turn, ())) = request.take_sent()
+            && self.asked == state.fen
         {
             let why = last_words.unwrap_or("the server asks again").to_owned();
-            self.seat.send(Event::Refused { turn: *turn, why }).await?;
+            self.seat.send(Event::Refused { turn, why }).await?;
         }
-        self.request = Request::Open { turn, fen: state.fen.clone() };
-        let clocks = Some(self.read_clocks(&state, read_at));
+        let turn = request.open();
+        self.asked.clone_from(&state.fen);
+        let clocks = Some(self.read_clocks(request, &state, read_at));
         self.seat.send(Event::Board(state.fen)).await?;
         self.seat.send(Event::YourTurn { turn, clocks }).await
     }
 
-    pub(super) async fn clock_update(&mut self, state: &State, read_at: Instant) -> Result<(), PlayerGone> {
-        let clocks = self.read_clocks(state, read_at);
+    pub(super) async fn clock_update(
+        &mut self,
+        request: &OpenRequest,
+        state: &State,
+        read_at: Instant,
+    ) -> Result<(), PlayerGone> {
+        let clocks = self.read_clocks(request, state, read_at);
         self.seat.send(Event::ClocksRead(clocks)).await
     }
 
@@ -121,28 +116,18 @@ impl Game {
         self.seat.actions.recv().await.ok_or(PlayerGone)
     }
 
-    /// Returns the message that answers the open request, or `None` if the answer is too late.
-    pub(super) fn answer(&mut self, turn: Turn, mv: MoveText) -> Option<FromClient> {
-        match std::mem::replace(&mut self.request, Request::None) {
-            Request::Open { turn: open, fen } if open == turn => {
-                self.request = Request::Answered { turn, fen };
-                self.clock.answered(now());
-                Some(FromClient::Move { game: self.pairing.game.clone(), mv: long_algebraic(&mv) })
-            }
-            other => {
-                self.request = other;
-                None
-            }
-        }
+    /// Returns the message that answers a request.
+    pub(super) fn answer(&mut self, mv: MoveText) -> FromClient {
+        self.clock.answered(now());
+        FromClient::Move { game: self.pairing.game.clone(), mv: long_algebraic(&mv) }
     }
 
     fn name(&self) -> &str {
         &self.pairing.names[self.pairing.color]
     }
 
-    fn read_clocks(&mut self, state: &State, read_at: Instant) -> Clocks {
-        let is_our_turn = matches!(self.request, Request::Open { .. });
-        self.clock = GameClock::new(&state.left, self.pairing.color, is_our_turn, now());
+    fn read_clocks(&mut self, request: &OpenRequest, state: &State, read_at: Instant) -> Clocks {
+        self.clock = GameClock::new(&state.left, self.pairing.color, request.is_open(), now());
         Clocks {
             left: state.left,
             increment: self.pairing.time_control.increment,

@@ -1,6 +1,6 @@
 //! One game: the server's lines become events of the seat, the player's actions become lines.
 //!
-//! Each request comes with the whole board, so only the open request is remembered. The server does not confirm a
+//! Each request comes with the whole board, so only the last request is remembered. The server does not confirm a
 //! move; it only complains of a bad one, at once.
 
 use std::{pin::pin, time::Duration};
@@ -8,7 +8,7 @@ use std::{pin::pin, time::Duration};
 use tokio::time::{Instant, sleep_until};
 use tracing::{debug, info, warn};
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult, MoveText, TimeControl};
-use zeitnot_seat::{Action, Clocks, Event, GameDetails, GameInfo, Lobby, Seat, Turn};
+use zeitnot_seat::{Action, Clocks, Event, GameDetails, GameInfo, Lobby, OpenRequest, Seat, Turn};
 use zeitnot_wire::{
     Message,
     imcs::{Answer, FromServer, Verdict, dashed, letter},
@@ -70,11 +70,8 @@ pub(super) struct Game<'a, 'c> {
     seat: Option<Seat>,
     /// Reason for having no player.
     no_player: Option<String>,
-    /// The last request for a move, and whether it is still open.
-    turn: Turn,
-    is_open: bool,
-    /// Our last move, until it counts as accepted.
-    pending_move: Option<(Turn, MoveText, Instant)>,
+    /// The last request for a move; our answer, and when it counts as accepted.
+    request: OpenRequest<(MoveText, Instant)>,
     board: BoardLines,
     has_begun: bool,
     /// The player's board is the server's. It is not in a resumed game, before the first request.
@@ -113,9 +110,7 @@ impl<'a, 'c> Game<'a, 'c> {
             start,
             seat: None,
             no_player: None,
-            turn: Turn::default(),
-            is_open: false,
-            pending_move: None,
+            request: OpenRequest::default(),
             board: BoardLines::default(),
             deadline: Instant::now() + first + config.timeouts.beyond_clock,
         }
@@ -190,7 +185,7 @@ impl<'a, 'c> Game<'a, 'c> {
                     Some(Action::Leave { .. }) => self.resign("the player's engine has failed")?,
                     None => self.resign_without_player("the player left the game".to_owned())?,
                 },
-                () = until(self.pending_move.map(|(_, _, at)| at)) => self.move_accepted().await,
+                () = until(self.request.sent().map(|(_, at)| *at)) => self.move_accepted().await,
                 name = &mut opponent, if is_unknown => {
                     is_unknown = false;
                     self.opponent_found(name).await;
@@ -275,7 +270,8 @@ impl<'a, 'c> Game<'a, 'c> {
             }
             None => warn!("asked for a move without a board"),
         }
-        (self.turn, self.is_open, self.theirs) = (self.turn.next(), true, theirs);
+        let turn = self.request.open();
+        self.theirs = theirs;
         let first = if number == 1 { FIRST_MOVE } else { Duration::ZERO };
         self.deadline = Instant::now() + yours.max(first) + self.config.timeouts.beyond_clock;
         self.clock = clock(self.start.color, yours.max(first), theirs, true);
@@ -288,31 +284,29 @@ impl<'a, 'c> Game<'a, 'c> {
             resolution: CLOCK_STEP,
             read_at,
         };
-        self.send_event(Event::YourTurn { turn: self.turn, clocks: Some(clocks) }).await;
+        self.send_event(Event::YourTurn { turn, clocks: Some(clocks) }).await;
     }
 
     /// Handles a complaint about our move; the board and the prompt follow again.
     async fn refused(&mut self, why: String) {
-        match self.pending_move.take() {
-            Some((turn, ..)) => self.send_event(Event::Refused { turn, why }).await,
+        match self.request.take_sent() {
+            Some((turn, _)) => self.send_event(Event::Refused { turn, why }).await,
             None => warn!("the server complains: {why:?}"),
         }
     }
 
     /// Treats our move as played, because there was no complaint.
     async fn move_accepted(&mut self) {
-        if let Some((_, mv, _)) = self.pending_move.take() {
+        if let Some((_, (mv, _))) = self.request.take_sent() {
             self.send_event(Event::Moved(mv)).await;
         }
     }
 
     fn answer(&mut self, turn: Turn, mv: MoveText) -> Result<(), ConnectionError> {
-        if !self.is_open || turn != self.turn {
+        if !self.request.answer(turn, (mv, Instant::now() + COMPLAINT_TIME)) {
             debug!("{mv} came too late for turn {}", turn.0);
             return Ok(());
         }
-        self.is_open = false;
-        self.pending_move = Some((turn, mv, Instant::now() + COMPLAINT_TIME));
         self.deadline = Instant::now() + self.theirs + self.config.timeouts.beyond_clock;
         self.clock.answered(now());
         self.connection.send_answer(&Answer::Move(dashed(&mv)), Some(turn))
@@ -326,7 +320,8 @@ impl<'a, 'c> Game<'a, 'c> {
 
     fn resign(&mut self, why: &str) -> Result<(), ConnectionError> {
         warn!("game {}: resigning: {why}", self.start.game);
-        (self.seat, self.is_open, self.pending_move) = (None, false, None);
+        self.seat = None;
+        self.request.clear();
         self.connection.send_answer(&Answer::Resign, None)
     }
 

@@ -16,7 +16,9 @@ use zeitnot_rules::{
     ByColor, Color, Game as _, GameKind, GameResult, MoveText,
     tuc::{Move, Square, Tuc},
 };
-use zeitnot_seat::{Action, Clocks, Declined, Event, GameDetails, GameInfo, Lobby, PlayerGone, Seat, Turn};
+use zeitnot_seat::{
+    Action, Clocks, Declined, Event, GameDetails, GameInfo, Lobby, OpenRequest, PlayerGone, Seat, Turn,
+};
 use zeitnot_wire::{
     Message,
     tuc::{FromClient, FromServer, Points},
@@ -105,20 +107,9 @@ struct Playing {
     seat: Seat,
     board: Tuc,
     points: ByColor<u16>,
-    turn: Turn,
-    request: Request,
+    /// The last request for a move; our answer, and when its confirmation is due, unless it is overdue already.
+    request: OpenRequest<(Move, Option<Instant>)>,
     last: Option<FromServer>,
-}
-
-/// The last request for a move.
-#[derive(Copy, Clone, PartialEq, Eq)]
-enum Request {
-    /// None yet, or it was played.
-    None,
-    /// The player has not answered yet.
-    Open,
-    /// Answered; the confirmation is due then, unless it is overdue already.
-    Answered { mv: Move, due: Option<Instant> },
 }
 
 impl<'a> Game<'a> {
@@ -194,10 +185,9 @@ impl<'a> Game<'a> {
             details: GameDetails::default(),
         };
         let seat = lobby.open(info).await?;
-        let turn = Turn::default();
-        let request = Request::None;
+        let request = OpenRequest::default();
         let points = ByColor([0; 2]);
-        Ok(Playing { began: now(), color, seat, board, points, turn, request, last: None })
+        Ok(Playing { began: now(), color, seat, board, points, request, last: None })
     }
 
     async fn play(&mut self, mut game: Playing) -> Result<GameEnd, GameError> {
@@ -210,7 +200,7 @@ impl<'a> Game<'a> {
             limit.as_secs()
         );
         loop {
-            let due = game.due();
+            let due = game.request.sent().and_then(|(_, due)| *due);
             let silent_at = self.silence.ends(limit);
             select! {
                 biased;
@@ -320,8 +310,7 @@ impl<'a> Game<'a> {
     }
 
     async fn ask(&self, game: &mut Playing, read_at: Instant) -> Result<(), GameError> {
-        game.turn = game.turn.next();
-        game.request = Request::Open;
+        let turn = game.request.open();
         let clocks = Clocks {
             left: ByColor([self.config.move_time; 2]),
             increment: Duration::ZERO,
@@ -329,19 +318,17 @@ impl<'a> Game<'a> {
             resolution: Duration::from_millis(1),
             read_at,
         };
-        let turn = game.turn;
         game.send_event(Event::YourTurn { turn, clocks: Some(clocks) }).await
     }
 
     async fn answer(&self, game: &mut Playing, turn: Turn, text: MoveText) -> Result<(), GameError> {
-        let Some(mv) = Move::parse(text.as_str()).filter(|_| game.is_open(turn)) else {
+        let due = Some(now() + self.config.timeouts.confirmation);
+        let Some(mv) = Move::parse(text.as_str()).filter(|mv| game.request.answer(turn, (*mv, due))) else {
             debug!("{text} came too late for turn {}", turn.0);
             return Ok(());
         };
         self.send(mv).await?;
-        let at = Instant::now();
-        game.request = Request::Answered { mv, due: Some(at + self.config.timeouts.confirmation) };
-        game.send_event(Event::Sent { turn, at }).await
+        game.send_event(Event::Sent { turn, at: Instant::now() }).await
     }
 
     async fn send(&self, mv: Move) -> Result<(), GameError> {
@@ -351,19 +338,17 @@ impl<'a> Game<'a> {
 
     /// Handles a move that the server did not confirm in time.
     async fn unconfirmed(&self, game: &mut Playing) -> Result<(), GameError> {
-        let Request::Answered { mv, .. } = game.request else { return Ok(()) };
-        let waited = self.config.timeouts.confirmation.as_secs_f64();
+        let Some((mv, due)) = game.request.sent_mut() else { return Ok(()) };
+        let confirmation = self.config.timeouts.confirmation;
+        let waited = confirmation.as_secs_f64();
+        *due = self.config.resend.then(|| now() + confirmation);
         if self.config.resend {
             warn!("our move {mv} was not confirmed within {waited:.1} s; sending it again");
-            self.send(mv).await?;
-            game.request =
-                Request::Answered { mv, due: Some(Instant::now() + self.config.timeouts.confirmation) };
-        } else {
-            warn!(
-                "our move {mv} was not confirmed within {waited:.1} s; waiting (resend = true would send it again)"
-            );
-            game.request = Request::Answered { mv, due: None };
+            return self.send(*mv).await;
         }
+        warn!(
+            "our move {mv} was not confirmed within {waited:.1} s; waiting (resend = true would send it again)"
+        );
         Ok(())
     }
 
@@ -383,18 +368,6 @@ fn during_game(error: GameError) -> GameError {
 }
 
 impl Playing {
-    fn is_open(&self, turn: Turn) -> bool {
-        self.turn == turn && self.request == Request::Open
-    }
-
-    /// Deadline of the confirmation of our move.
-    fn due(&self) -> Option<Instant> {
-        match self.request {
-            Request::Answered { due, .. } => due,
-            Request::None | Request::Open => None,
-        }
-    }
-
     /// Follows a move as the server announces it.
     async fn moved(
         &mut self,
@@ -407,7 +380,7 @@ impl Playing {
             self.play_unconfirmed().await?;
         }
         self.points = points.after(self.points);
-        self.request = Request::None;
+        self.request.clear();
         let is_known = self.board.moves().contains(&mv);
         if !self.board.hear(mv, to_move, prize, self.points) {
             warn!(
@@ -422,7 +395,7 @@ impl Playing {
 
     /// Plays our own move, whose confirmation was lost: the opponent has answered it.
     async fn play_unconfirmed(&mut self) -> Result<(), GameError> {
-        let Request::Answered { mv, .. } = self.request else { return Ok(()) };
+        let Some(&(mv, _)) = self.request.sent() else { return Ok(()) };
         self.board.play(mv);
         match MoveText::new(&mv.to_string()) {
             Some(text) => self.send_event(Event::Moved(text)).await,
@@ -432,11 +405,10 @@ impl Playing {
 
     /// Counts the move that ended the game, which the server does not tell.
     async fn count_last_move(&mut self) -> Result<(), GameError> {
-        match self.request {
-            Request::Answered { .. } => self.play_unconfirmed().await,
-            Request::None => self.send_event(Event::MovedUnseen).await,
-            Request::Open => Ok(()),
+        if self.request.is_none() {
+            return self.send_event(Event::MovedUnseen).await;
         }
+        self.play_unconfirmed().await
     }
 
     async fn send_event(&self, event: Event) -> Result<(), GameError> {

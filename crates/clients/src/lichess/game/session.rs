@@ -6,7 +6,7 @@ use tokio::select;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 use zeitnot_rules::{ByColor, Color, MoveText};
-use zeitnot_seat::{Action, Clocks, Eval, Event, GameInfo, PlayerGone, Seat};
+use zeitnot_seat::{Action, Clocks, Eval, Event, GameInfo, PlayerGone, Seat, Turn};
 use zeitnot_wire::lichess::{ChatLine, Form, GameId, GameMessage, GameState, MoveQuery, Status};
 
 use super::{
@@ -382,7 +382,7 @@ impl GameSession {
     fn act(&mut self, action: Option<Action>) -> Result<(), PlayerGone> {
         match action {
             Some(Action::Play { turn, mv, offers_draw, eval }) if self.requests.awaits(turn) => {
-                self.send(mv, offers_draw);
+                self.send(turn, mv, offers_draw);
                 self.eval = eval.or(self.eval);
                 if let Some((record, eval)) = self.record.as_mut().zip(eval) {
                     record.set_eval(self.tracker.plies(), eval);
@@ -401,7 +401,7 @@ impl GameSession {
         Ok(())
     }
 
-    fn send(&mut self, mv: MoveText, offers_draw: bool) {
+    fn send(&mut self, turn: Turn, mv: MoveText, offers_draw: bool) {
         let mut path = format!("api/bot/game/{}/move/{}", self.id, self.tracker.write(mv));
         if offers_draw {
             path = format!("{path}?{}", MoveQuery { offering_draw: true }.to_form());
@@ -410,7 +410,7 @@ impl GameSession {
         let due = left.map(|left| self.read_at + left.min(MAX_TIME));
         // The clocks run once both have moved; before, they tell nothing of the lag.
         let is_timed = self.tracker.plies() >= 2;
-        self.requests.send(self.context.http.clone(), path, due, is_timed);
+        self.requests.send(turn, self.context.http.clone(), path, due, is_timed);
     }
 
     /// Notes the outcome of our move. Returns whether to open the stream again.
