@@ -1,6 +1,6 @@
 //! `zeitnot play`: plays on the configured servers.
 
-use std::{collections::BTreeMap, fmt, num::NonZeroU32, time::Duration};
+use std::{collections::BTreeMap, fmt, mem, num::NonZeroU32, time::Duration};
 
 use tokio::{
     sync::{mpsc, watch},
@@ -28,7 +28,7 @@ use super::{
     live::Live,
     log, network,
     preflight::Prepared,
-    reload::Reload,
+    reload::{Playing, Reload},
     service::{
         self, Connections, Readiness,
         client_events::{ClientEvents, Logged},
@@ -95,7 +95,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     warnings.iter().for_each(|warning| warn!("{warning}"));
     let ready = engines.ready.clone();
     let (bot, updates) = watch::channel(config.bot.clone());
-    let reload = Reload { source, text, log: log.filter.clone(), bot, servers: Vec::new() };
+    let playing = Playing::new(mem::take(&mut config.servers), &text);
+    let reload = Reload { source, playing, log: log.filter.clone(), bot };
     let beside = Beside { live, logged, connections, reload, updates };
     descriptors::raise_limit();
     let played = network::run(move |granted| play(config, factory, sources, ready, beside, granted));
@@ -118,7 +119,7 @@ async fn play(
     factory: EngineFactory,
     sources: MoveSources,
     mut engines: BTreeMap<String, EngineFactory>,
-    Beside { live, logged, connections, mut reload, updates }: Beside,
+    Beside { live, logged, connections, reload, updates }: Beside,
     granted: Granted,
 ) -> Result<(), CliError> {
     // Before anything is measured.
@@ -137,7 +138,7 @@ async fn play(
     let tasks = TaskTracker::new();
     let (news, to_screen) = mpsc::channel(NEWS);
     tasks.spawn(live.show(to_screen)?);
-    let (controls, queues): (Vec<_>, Vec<_>) = config.servers.iter().map(ServerControl::new).unzip();
+    let (controls, queues): (Vec<_>, Vec<_>) = reload.playing.servers.iter().map(ServerControl::new).unzip();
     let open = |(web, logged)| open_page(web, controls, logged, news.clone(), &tasks, &shutdown);
     let page = config.web.zip(logged).map(open).transpose()?;
     let news = page.as_ref().map_or(news, |page| page.statuses.clone());
@@ -163,8 +164,7 @@ async fn play(
     }
     tasks.spawn(signals);
     let left = page.map(|page| page.left);
-    let clients = start(config.servers.iter().zip(queues), lobby, left, &shutdown);
-    reload.servers = config.servers;
+    let clients = start(reload.playing.servers.iter().zip(queues), lobby, left, &shutdown);
     tasks.spawn(reload_at_hangups(reload, Hangups::new()?, shutdown.clone()));
     let result = all(clients).await;
     leave(&shutdown, &tasks).await;

@@ -84,6 +84,17 @@ async fn lists_challenges_limits_and_the_log_level_change_in_the_running_bot() {
 }
 
 #[test]
+async fn a_table_that_is_inserted_before_leaves_the_account_its_settings() {
+    let service = Service::start().await;
+    let contest =
+        "[[server]]\nprotocol = 'contest'\naddress = 'tcp://127.0.0.1:9'\ntournament = 't'\nplayer = 'p'\n";
+    let settings = "[server.players]\nblock_list = ['carol']\n";
+    service.reload(contest, settings, "taken over: server[1].players.block_list").await;
+    service.bot.tells("server[0] is another account: it plays after a restart").await;
+    assert!(!service.plays(&service.lichess.bot("carol")).await);
+}
+
+#[test]
 async fn a_configuration_with_mistakes_is_not_taken_over() {
     let service = Service::start().await;
     let settings = "concurency = 1\n[server.challenge.bot]\naccept = false\n";

@@ -85,8 +85,12 @@ impl Protocol for Lichess {
     }
 
     fn is_same_player(one: &Config, other: &Config) -> bool {
-        let (Ok(token), Ok(same)) = (one.find_token(), other.find_token()) else { return false };
-        one.url == other.url && token.expose() == same.expose()
+        let is_same_token = match (one.find_token(), other.find_token()) {
+            (Ok(token), Ok(same)) => token.expose() == same.expose(),
+            (Err(_), Err(_)) => (&one.token_file, &one.token_env) == (&other.token_file, &other.token_env),
+            _ => false,
+        };
+        one.url == other.url && is_same_token
     }
 
     fn limit_games(config: &mut Config, games: NonZeroU32) {
