@@ -43,7 +43,7 @@ impl Client {
 
     /// Returns the next game that comes to the lobby.
     pub async fn game(&mut self) -> Player {
-        let OpenSeat { info, reply } = soon("a game", self.games.recv()).await.unwrap();
+        let OpenSeat { info, reply, .. } = soon("a game", self.games.recv()).await.unwrap();
         let (events, from_protocol) = mpsc::channel(64);
         let (to_protocol, actions) = mpsc::channel(4);
         reply.send(Ok(Seat { engine: "test".into(), events, actions })).unwrap();

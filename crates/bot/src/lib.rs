@@ -4,6 +4,8 @@
 #[macro_use]
 extern crate zeitnot_testing;
 
+use std::future::pending;
+
 use tokio::{
     select,
     sync::{mpsc, watch},
@@ -15,7 +17,7 @@ use tokio_util::{
 
 use zeitnot_engine::{PlayVisitor, Playable, with_game};
 use zeitnot_rules::GameError;
-use zeitnot_seat::{Declined, GameInfo, Lobby, OpenSeat, Seat};
+use zeitnot_seat::{Declined, GameInfo, Lobby, OpenSeat, Reservation, Seat, Seats};
 
 mod activity;
 mod board;
@@ -46,6 +48,7 @@ pub use status::{Answer, GameLine, GameStatus, MoveOrigin, ThoughtStatus};
 /// The actor behind a [`Lobby`]: gives each game a player.
 pub struct Bot {
     games: mpsc::Receiver<OpenSeat>,
+    seats: Seats,
     players: TaskTracker,
     context: BotContext,
     /// Later configurations.
@@ -63,7 +66,11 @@ impl Bot {
     /// Creates a bot whose players share this context, and the lobby that brings it games.
     pub fn channel(context: BotContext) -> (Lobby, Bot) {
         let (lobby, games) = Lobby::channel(WAITING_GAMES);
-        (lobby, Bot { games, players: TaskTracker::new(), context, updates: None })
+        let seats = Seats::new(context.config.max_games);
+        (
+            lobby.with_seats(seats.clone()),
+            Bot { games, seats, players: TaskTracker::new(), context, updates: None },
+        )
     }
 
     /// Takes what [can change](Config::can_change) from these configurations, for the games that begin then.
@@ -79,15 +86,17 @@ impl Bot {
         let _watch = AbortOnDropHandle::new(tokio::spawn(lags.watch(load)));
         loop {
             let request = select! {
+                biased;
                 () = shutdown.cancelled() => break,
+                () = changed(&mut self.updates) => {
+                    self.update();
+                    continue;
+                }
                 request = self.games.recv() => request,
             };
-            let Some(OpenSeat { info, reply }) = request else { break };
+            let Some(OpenSeat { info, reply, reservation }) = request else { break };
             metrics::waiting_games(self.games.len());
-            if let Some(updates) = &self.updates {
-                self.context.config.update(&updates.borrow());
-            }
-            let seat = self.open(info);
+            let seat = self.open(info, reservation);
             if let Err(declined) = &seat {
                 // The client reports it, once for many games.
                 tracing::debug!("{declined}");
@@ -99,7 +108,15 @@ impl Bot {
         self.players.wait().await;
     }
 
-    fn open(&self, info: GameInfo) -> Result<Seat, Declined> {
+    /// Goes on by the latest configuration.
+    fn update(&mut self) {
+        if let Some(updates) = &mut self.updates {
+            self.context.config.update(&updates.borrow_and_update());
+            self.seats.set_max(self.context.config.max_games);
+        }
+    }
+
+    fn open(&self, info: GameInfo, reservation: Reservation) -> Result<Seat, Declined> {
         if self.players.len() >= self.context.config.max_games {
             return Err(Declined(format!("{} games are running already", self.players.len())));
         }
@@ -111,9 +128,23 @@ impl Bot {
         let engine = context.factory.name();
         tracing::debug!(game = %info.id, engine, "player started");
         let player = Player::new(info, board, context, to_protocol);
-        self.players.spawn(player.run(from_protocol));
+        self.players.spawn(async move {
+            player.run(from_protocol).await;
+            drop(reservation);
+        });
         Ok(Seat { engine, events, actions })
     }
+}
+
+/// Waits for another configuration, forever if none can come. Cancel safe.
+async fn changed(updates: &mut Option<watch::Receiver<Config>>) {
+    if let Some(watched) = updates {
+        if watched.changed().await.is_ok() {
+            return;
+        }
+        *updates = None;
+    }
+    pending().await
 }
 
 /// Sets up the board of a game and chooses its engine: the only place where the bot depends on the type of a game.

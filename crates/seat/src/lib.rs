@@ -19,6 +19,7 @@ use zeitnot_rules::{ByColor, Color, GameKind, GameResult, MoveText, TimeControl}
 mod lookup;
 mod open_request;
 mod orders;
+mod seats;
 
 pub use lookup::{LookupSource, PositionLookup, PositionQuery, Suggestion, Suggestions};
 pub use open_request::{OpenRequest, Turn};
@@ -26,6 +27,7 @@ pub use orders::{
     BlockOrder, BotColor, CLIENT_TIMEOUT, ChallengeOrder, JoinOrder, Order, OrderAnswer, OrderError,
     OrderKind, OrderQueue, OrderRequest, Orders, PAGE_TIMEOUT,
 };
+pub use seats::{Reservation, SeatChanges, Seats};
 
 /// Time within which a player takes an event; one that does not hangs.
 const PLAYER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -217,6 +219,7 @@ impl Seat {
 pub struct Lobby {
     tx: mpsc::Sender<OpenSeat>,
     news: Option<mpsc::Sender<News>>,
+    seats: Seats,
 }
 
 /// News of a client, for viewers.
@@ -274,6 +277,8 @@ pub struct OpenSeat {
     pub info: GameInfo,
     /// Receives the seat, or the refusal.
     pub reply: oneshot::Sender<Result<Seat, Declined>>,
+    /// Reservation that the player holds until it has ended.
+    pub reservation: Reservation,
 }
 
 /// Reason why a game gets no player.
@@ -285,7 +290,18 @@ impl Lobby {
     /// Creates a lobby, and the receiver of its actor.
     pub fn channel(capacity: usize) -> (Lobby, mpsc::Receiver<OpenSeat>) {
         let (tx, rx) = mpsc::channel(capacity);
-        (Lobby { tx, news: None }, rx)
+        (Lobby { tx, news: None, seats: Seats::new(usize::MAX) }, rx)
+    }
+
+    /// Counts the games by these seats.
+    #[must_use]
+    pub fn with_seats(self, seats: Seats) -> Lobby {
+        Lobby { seats, ..self }
+    }
+
+    /// Returns the seats, to reserve one before a game is agreed on.
+    pub fn seats(&self) -> &Seats {
+        &self.seats
     }
 
     /// Reports challenges to this receiver. A slow one misses some.
@@ -314,10 +330,20 @@ impl Lobby {
     /// [`Declined`] if there are too many games, the position is invalid, the bot shuts down, or does not answer in
     /// time.
     pub async fn open(&self, info: GameInfo) -> Result<Seat, Declined> {
+        let full = || Declined(format!("{} games are running already", self.seats.max()));
+        let reservation = self.seats.reserve().ok_or_else(full)?;
+        self.open_reserved(info, reservation).await
+    }
+
+    /// Requests a player for a game whose seat is reserved.
+    ///
+    /// # Errors
+    /// [`Declined`], as for [`Lobby::open`].
+    pub async fn open_reserved(&self, info: GameInfo, reservation: Reservation) -> Result<Seat, Declined> {
         let (reply, answer) = oneshot::channel();
         let closed = || Declined("shutting down".into());
         let opened = async {
-            self.tx.send(OpenSeat { info, reply }).await.map_err(|_| closed())?;
+            self.tx.send(OpenSeat { info, reply, reservation }).await.map_err(|_| closed())?;
             answer.await.map_err(|_| closed())?
         };
         timeout(LOBBY_TIMEOUT, opened)

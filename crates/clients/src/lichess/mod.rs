@@ -35,6 +35,8 @@ mod rate_limits;
 mod recent;
 mod records;
 mod shared_backoff;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 mod stream;
 mod tasks;
 mod teams;

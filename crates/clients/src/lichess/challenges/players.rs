@@ -71,7 +71,7 @@ impl TryFrom<String> for ListUrl {
 
 /// The present lists, shared by all who ask.
 #[derive(Clone, Debug)]
-pub(crate) struct PlayerLists(Arc<RwLock<Lists>>);
+pub struct PlayerLists(Arc<RwLock<Lists>>);
 
 #[derive(Debug)]
 struct Lists {
@@ -96,7 +96,8 @@ const MAX_BY_ORDER: usize = 1000;
 
 impl PlayerLists {
     /// Creates the lists of the configuration; [`PlayerLists::reload`] reads the files.
-    pub(crate) fn new(config: Config) -> PlayerLists {
+    /// Creates lists whose files are not read yet.
+    pub fn new(config: Config) -> PlayerLists {
         let allowed = ListFile::default();
         let blocked = ListFile::default();
         let online = HashSet::new();

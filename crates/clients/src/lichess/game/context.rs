@@ -61,7 +61,8 @@ pub(crate) struct GameSignals {
 
 /// End of a game's task.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum GameEnd {
+pub enum GameEnd {
+    /// It is over.
     Over,
     /// It is not ours to play, or was over before.
     Unplayed,

@@ -23,7 +23,7 @@ const MAX_OPPONENTS: usize = 4096;
 /// Declines and challenges. Times are counted from 1970.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct DeclineHistory {
+pub struct DeclineHistory {
     opponents: BTreeMap<UserId, Vec<Entry>>,
     /// Times of the challenges of the last day, the oldest first.
     sent: VecDeque<Timestamp>,

@@ -1,7 +1,7 @@
 //! Challenges to other bots when nobody plays us.
 
 pub(crate) mod config;
-mod decline_history;
+pub(crate) mod decline_history;
 mod matchmaker;
 pub(crate) mod outgoing;
 mod proposal;

@@ -91,8 +91,10 @@ impl fmt::Display for Tournament {
     }
 }
 
+/// Request that joins a team or a tournament.
 #[derive(Clone, Debug)]
-pub(crate) enum JoinRequest {
+pub enum JoinRequest {
+    /// Join a team.
     Team(Team),
     /// Look up the state of a tournament.
     LookUp(TournamentId),

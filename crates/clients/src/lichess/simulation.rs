@@ -1,0 +1,17 @@
+//! Parts of the account that a simulation drives without a server.
+
+pub use zeitnot_seat::{
+    ChallengeOrder, News, Opponent, Order, OrderAnswer, OrderError, OwnChallenge, Reservation, Seats,
+};
+
+pub use super::{
+    account::{
+        interface::{DoneKind, Effect, Input, Reply, Request},
+        state::{AccountSetup, AccountState},
+    },
+    challenges::players::PlayerLists,
+    game::context::GameEnd,
+    http::HttpError,
+    matchmaking::decline_history::DeclineHistory,
+    teams::schedule::JoinRequest,
+};
