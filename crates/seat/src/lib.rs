@@ -310,17 +310,10 @@ impl Lobby {
         Lobby { news: Some(news), ..self }
     }
 
-    /// Reports a challenge that was answered.
-    pub fn challenge_answered(&self, challenge: impl FnOnce() -> ChallengeNews) {
-        if let Some(news) = &self.news {
-            let _ = news.try_send(News::Answered(challenge()));
-        }
-    }
-
-    /// Reports a challenge of ours, or its end.
-    pub fn challenging(&self, challenge: &OwnChallenge) {
-        if let Some(news) = &self.news {
-            let _ = news.try_send(News::Challenging(challenge.clone()));
+    /// Reports news to viewers, if there are any.
+    pub fn report(&self, news: News) {
+        if let Some(viewers) = &self.news {
+            let _ = viewers.try_send(news);
         }
     }
 
@@ -330,8 +323,7 @@ impl Lobby {
     /// [`Declined`] if there are too many games, the position is invalid, the bot shuts down, or does not answer in
     /// time.
     pub async fn open(&self, info: GameInfo) -> Result<Seat, Declined> {
-        let full = || Declined(format!("{} games are running already", self.seats.max()));
-        let reservation = self.seats.reserve().ok_or_else(full)?;
+        let reservation = self.seats.reserve().ok_or_else(|| self.seats.full())?;
         self.open_reserved(info, reservation).await
     }
 

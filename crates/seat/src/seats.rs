@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
+use crate::Declined;
+
 /// Number of seats, and of those that are taken.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 struct Count {
@@ -27,9 +29,9 @@ impl Seats {
         self.0.send_modify(|count| count.max = max);
     }
 
-    /// Returns the number of seats.
-    pub fn max(&self) -> usize {
-        self.0.borrow().max
+    /// Returns why a game gets no player while all seats are taken.
+    pub fn full(&self) -> Declined {
+        Declined(format!("{} games are running already", self.0.borrow().max))
     }
 
     /// Returns whether a seat is free.

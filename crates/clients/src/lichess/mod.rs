@@ -1,6 +1,6 @@
 //! Client of the Lichess Bot API: one account, many games.
 //!
-//! - `account`: logging in, the session that dispatches the account's events, game slots
+//! - `account`: logging in, the state machine that decides what the account does, and what performs it
 //! - `game`: one game
 //! - `challenges`: which challenges are accepted; `matchmaking`: which are sent
 //! - `teams`: teams and tournaments to join
@@ -10,13 +10,18 @@
 //! `LogThrottle`) and streams that reconnect (`stream`, with `keep_alive`); `game_clocks` bounds their delays, and `playing`
 //! tells which games run.
 
-use std::{num::NonZeroU32, time::Duration};
+use std::{
+    io,
+    num::NonZeroU32,
+    path::PathBuf,
+    time::{Duration, SystemTime},
+};
 
-use tokio::{sync::watch, time::timeout};
+use tokio::{sync::watch, task::spawn_blocking, time::timeout};
 use tracing::{Instrument, debug, info, info_span, warn};
 use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 
-use crate::{Findings, Protocol, ProtocolError, Shutdown};
+use crate::{Findings, Protocol, ProtocolError, Shutdown, wait};
 
 mod account;
 mod advice;
@@ -47,7 +52,9 @@ mod token;
 pub use account::commands::{TokenInfo, check_token, join, leave, upgrade};
 use account::{
     login::{AccountLock, identify},
-    session::Account,
+    performer::Performer,
+    requests::Requests,
+    state::{AccountSetup, AccountState},
 };
 pub use advice::{NEW_ACCOUNT, NEW_TOKEN};
 use challenges::list_updates;
@@ -59,11 +66,12 @@ use game::context::GameContext;
 pub use http::HttpError;
 use http::{BotLimit, Http, MAX_PAUSE, wait_in_game};
 pub use matchmaking::config::{is_offered, is_offered_days};
+use matchmaking::decline_history::DeclineHistory;
 use rate_limits::RequestKind;
 use recent::RecentByUser;
 use records::pgn_writer::PgnWriter;
 use stream::{Lines, Stream, StreamEvent};
-use tasks::{Background, Tasks};
+use tasks::Tasks;
 pub use teams::schedule::{Password, Tournament};
 pub use token::TokenError;
 pub use zeitnot_net::http::BaseUrl;
@@ -158,14 +166,44 @@ async fn play(
     info!("playing as {}", user.id);
     let http = Http::new(&config.url, &token, Some(user.id.as_str()), &config.timeouts).map_err(failed)?;
     let (chat, sent) = ChatSender::start(config.chat.clone(), http.clone());
-    let context = GameContext { http, lobby, me: user.id, rules: config.game_rules(), pgn, chat };
     let players = list_updates::watch(&config.players).await;
-    let account = Account::new(config.clone(), updates, context, players, orders, shutdown);
-    let result = account.await.run().await.map_err(failed);
+    let file = config.matchmaking.as_ref().and_then(|matchmaking| matchmaking.history_file.clone());
+    let history = read_history(file.clone()).await;
+    let requests = Requests { http: http.clone(), me: user.id.clone(), history_file: file };
+    let setup = AccountSetup {
+        config: config.clone(),
+        me: user.id.clone(),
+        players: players.players.clone(),
+        history,
+        seats: lobby.seats().clone(),
+        seed: fastrand::u64(..),
+        unix_time: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
+    };
+    let state = AccountState::new(setup, wait::now());
+    let (rules, seat) = (config.game_rules(), watch::channel(None).1);
+    let context = GameContext { http, lobby, me: user.id, rules, pgn, chat, seat };
+    let account = Performer::new(state, context, requests, updates, players, orders, shutdown);
+    let result = account.run().await.map_err(failed);
     if timeout(CHAT_TIMEOUT, sent).await.is_err() {
         debug!("left before all messages were sent");
     }
     result
+}
+
+/// Reads the history of challenges. Without a file that can be read, none is kept.
+async fn read_history(file: Option<PathBuf>) -> Option<DeclineHistory> {
+    let file = file?;
+    let shown = file.display().to_string();
+    let read = spawn_blocking(move || DeclineHistory::load(&file)).await;
+    match read.map_err(io::Error::other).and_then(|read| read) {
+        Ok(history) => Some(history),
+        Err(error) => {
+            warn!(
+                "cannot read the history of declined challenges, {shown}: {error}; playing without it, the file stays as it is"
+            );
+            None
+        }
+    }
 }
 
 const TOKEN_ADVICE: &str = "give each table its own token, by token_file or token_env";

@@ -10,7 +10,7 @@ pub use super::{
         state::{AccountSetup, AccountState},
     },
     challenges::players::PlayerLists,
-    game::context::GameEnd,
+    game::{context::GameEnd, result::GameFinish},
     http::HttpError,
     matchmaking::decline_history::DeclineHistory,
     teams::schedule::JoinRequest,

@@ -3,12 +3,7 @@
 use std::future::pending;
 
 use tokio::task::JoinSet;
-use tracing::{Instrument, debug, error, warn};
-
-use super::{
-    http::{Http, HttpError},
-    rate_limits::RequestKind,
-};
+use tracing::{Instrument, error};
 
 /// Running requests whose replies matter to their owner. They end with it.
 #[derive(Debug)]
@@ -38,48 +33,5 @@ impl<T: Send + 'static> Tasks<T> {
             }
         }
         pending().await
-    }
-}
-
-/// Requests whose replies change nothing. They are sent even when the session ends.
-#[derive(Debug)]
-pub(crate) struct Background {
-    http: Http,
-    tasks: JoinSet<()>,
-}
-
-impl Background {
-    pub(crate) fn new(http: Http) -> Background {
-        Background { http, tasks: JoinSet::new() }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.tasks.len()
-    }
-
-    pub(crate) fn post(&mut self, kind: RequestKind, path: String, form: Option<String>) {
-        let http = self.http.clone();
-        // A challenge may be gone by the time that it is answered.
-        let is_minor = matches!(kind, RequestKind::Challenge | RequestKind::Decline | RequestKind::Abort);
-        let posting = async move {
-            match http.post(kind, &path, form).await {
-                Ok(()) => debug!("{path}: done"),
-                Err(error @ HttpError::Unauthorized) => debug!("{path}: {error}"),
-                Err(error) if is_minor => debug!("{path}: {error}"),
-                Err(error) => warn!("{path}: {error}"),
-            }
-        };
-        self.tasks.spawn(posting.in_current_span());
-    }
-
-    /// Forgets requests that are done. Cancel safe.
-    pub(crate) async fn next(&mut self) {
-        if self.tasks.join_next().await.is_none() {
-            pending().await
-        }
-    }
-
-    pub(crate) async fn finish(&mut self) {
-        while self.tasks.join_next().await.is_some() {}
     }
 }

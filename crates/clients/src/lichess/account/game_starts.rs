@@ -2,7 +2,7 @@
 //! limited: what exceeds it is found later in the list of running games. No I/O and no clock.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     time::{Duration, Instant},
 };
 
@@ -20,7 +20,7 @@ const WINDOW: Duration = Duration::from_secs(60);
 const LOOKUP_DELAY: Duration = Duration::from_secs(10);
 
 /// Before a game is looked up whose challenge was accepted; the event of its start usually comes at once.
-const START_TIMEOUT: Duration = Duration::from_secs(3);
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The games that have begun lately, and those that are about to.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub(crate) struct GameStarts {
     recent: RecentTimes,
     lookup_at: Option<Instant>,
     /// Games that are about to begin, and when to look them up.
-    expected: HashMap<GameId, Instant>,
+    expected: BTreeMap<GameId, Instant>,
 }
 
 impl GameStarts {

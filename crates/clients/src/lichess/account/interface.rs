@@ -9,7 +9,9 @@ use zeitnot_wire::lichess::{
 };
 
 use crate::lichess::{
-    Config, HttpError, game::context::GameEnd, matchmaking::decline_history::DeclineHistory,
+    Config, HttpError,
+    game::{context::GameEnd, result::GameFinish},
+    matchmaking::decline_history::DeclineHistory,
     teams::schedule::JoinRequest,
 };
 
@@ -47,11 +49,18 @@ pub enum Input {
 pub enum Effect {
     /// Send a request; a [`Reply`] follows.
     Send(Request),
-    /// Follow and play a game, in a seat that is reserved.
-    Begin(GameId, Reservation),
-    /// Tell a game's task the result that the events told, or that the account found out.
-    Finish(GameId, String),
-    /// Ask a correspondence game to give up its slot as soon as there is nothing to do in it.
+    /// Follow a game, and play it once it has a seat.
+    Begin {
+        /// The game.
+        game: GameId,
+        /// It is not a correspondence game.
+        has_clock: bool,
+    },
+    /// Give a game a seat, which is reserved: at its beginning, or later if none was free.
+    Seat(GameId, Reservation),
+    /// Tell a game's task how the game has ended, as the account hears of it.
+    Finish(GameId, GameFinish),
+    /// Ask a correspondence game to give up its slot and seat as soon as there is nothing to do in it.
     RequestSlot(GameId),
     /// Open the event stream anew.
     ReopenStream,
@@ -141,6 +150,13 @@ pub enum Reply {
     Saved(io::Result<()>),
     /// A request whose reply changes nothing has ended.
     Done(DoneKind),
+}
+
+impl Reply {
+    /// Returns whether the request was [owed](Request::is_owed).
+    pub fn is_owed(&self) -> bool {
+        matches!(self, Reply::Done(_) | Reply::Saved(_))
+    }
 }
 
 /// Kind of a request that has ended.

@@ -1,13 +1,12 @@
-//! The account: logging in, its event stream, and the games that run.
+//! The account: logging in, its state machine, and what performs its effects.
 
 pub(crate) mod commands;
 mod game_starts;
-#[allow(dead_code)]
 pub(crate) mod interface;
 pub(crate) mod login;
-pub(crate) mod session;
+pub(crate) mod lookup;
+pub(crate) mod performer;
+pub(crate) mod requests;
 mod slots;
-#[allow(dead_code)]
 pub(crate) mod state;
 mod suspended;
-mod token_check;

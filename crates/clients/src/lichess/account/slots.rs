@@ -1,34 +1,31 @@
 //! Game slots of an account: running games, and accepted challenges that are about to become games.
 //!
-//! Slots are counted by id, as events may come twice. Suspended games are counted elsewhere.
+//! Slots are counted by id, as events may come twice. Suspended games are counted elsewhere. No I/O and no clock.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
+    mem,
     time::{Duration, Instant},
 };
 
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
-use zeitnot_seat::Opponent;
+use zeitnot_seat::{Opponent, Reservation};
 use zeitnot_wire::lichess::{ChallengeId, GameEvent, GameId, TournamentId, UserId};
 
-use crate::lichess::{
-    challenges::capacity::{RunningGames, SlotKind},
-    game::{context::GameSignals, result::GameFinish},
-};
+use crate::lichess::challenges::capacity::{RunningGames, SlotKind};
 
 /// An accepted challenge becomes a game in this time, or never.
-const ACCEPTANCE_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const ACCEPTANCE_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
 struct RunningGame {
     slot: SlotKind,
     opponent: Option<UserId>,
     tournament: Option<TournamentId>,
-    /// Takes the end of the game, as the account hears of it.
-    finished: mpsc::Sender<GameFinish>,
-    /// Cancelled when other games wait for the slot.
-    slot_wanted: CancellationToken,
+    begun: Instant,
+    /// Its seat; without one the game waits, as it began unasked.
+    seat: Option<Reservation>,
+    /// The slot is to be given up, and its task knows.
+    is_wanted: bool,
 }
 
 #[derive(Debug)]
@@ -36,12 +33,14 @@ struct AcceptedChallenge {
     since: Instant,
     slot: SlotKind,
     opponent: Option<UserId>,
+    /// Correspondence games need none before there is something to do.
+    seat: Option<Reservation>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct GameSlots {
-    games: HashMap<GameId, RunningGame>,
-    accepted: HashMap<ChallengeId, AcceptedChallenge>,
+    games: BTreeMap<GameId, RunningGame>,
+    accepted: BTreeMap<ChallengeId, AcceptedChallenge>,
 }
 
 impl GameSlots {
@@ -65,25 +64,58 @@ impl GameSlots {
         self.correspondence().count()
     }
 
-    /// Asks correspondence games to be suspended as soon as there is nothing to do in them.
-    pub(crate) fn request_slots(&self) {
-        self.correspondence().for_each(|game| game.slot_wanted.cancel());
+    /// Returns the correspondence games that are to be suspended as soon as there is nothing to do in them, each once.
+    pub(crate) fn request_slots(&mut self) -> Vec<GameId> {
+        let correspondence = |(_, game): &(&GameId, &mut RunningGame)| game.slot == SlotKind::Correspondence;
+        let asked = self.games.iter_mut().filter(correspondence);
+        asked.filter_map(|(id, game)| (!mem::replace(&mut game.is_wanted, true)).then_some(*id)).collect()
+    }
+
+    /// Returns the game that has waited for a seat for longest.
+    pub(crate) fn next_without_seat(&self) -> Option<GameId> {
+        let waiting = self.games.iter().filter(|(_, game)| game.seat.is_none());
+        waiting.min_by_key(|(id, game)| (game.begun, **id)).map(|(id, _)| *id)
+    }
+
+    pub(crate) fn seat(&self, id: GameId) -> Option<&Reservation> {
+        self.games.get(&id)?.seat.as_ref()
+    }
+
+    pub(crate) fn give_seat(&mut self, id: GameId, seat: Reservation) {
+        if let Some(game) = self.games.get_mut(&id) {
+            game.seat = Some(seat);
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.games.is_empty() && self.accepted.is_empty()
     }
 
-    pub(crate) fn has_games(&self) -> bool {
-        !self.games.is_empty()
-    }
-
     pub(crate) fn contains(&self, id: ChallengeId) -> bool {
-        self.accepted.contains_key(&id) || self.games.contains_key(&id.into())
+        self.accepted.contains_key(&id) || self.is_running(id.into())
     }
 
-    pub(crate) fn accept(&mut self, id: ChallengeId, slot: SlotKind, opponent: Option<UserId>, now: Instant) {
-        self.accepted.insert(id, AcceptedChallenge { since: now, slot, opponent });
+    pub(crate) fn is_running(&self, id: GameId) -> bool {
+        self.games.contains_key(&id)
+    }
+
+    pub(crate) fn running_tasks(&self) -> usize {
+        self.games.len()
+    }
+
+    pub(crate) fn accepted(&self) -> usize {
+        self.accepted.len()
+    }
+
+    pub(crate) fn accept(
+        &mut self,
+        id: ChallengeId,
+        slot: SlotKind,
+        opponent: Option<UserId>,
+        seat: Option<Reservation>,
+        now: Instant,
+    ) {
+        self.accepted.insert(id, AcceptedChallenge { since: now, slot, opponent, seat });
     }
 
     /// Frees the slot of an accepted challenge that becomes no game.
@@ -92,17 +124,21 @@ impl GameSlots {
     }
 
     /// Takes the slot of a game with a clock.
-    pub(crate) fn begin(&mut self, event: &GameEvent, is_ours: bool) -> GameSignals {
+    pub(crate) fn begin(&mut self, event: &GameEvent, is_ours: bool, now: Instant) {
         let accepted = self.accepted.remove(&event.game_id.into());
         let opponent = &event.opponent;
         let is_bot = is_ours || opponent.ai.is_some() || opponent.username.starts_with("BOT ");
         let slot = accepted.as_ref().map_or(SlotKind::with_clock(is_bot), |accepted| accepted.slot);
-        let opponent = opponent.id.clone().or(accepted.and_then(|accepted| accepted.opponent));
-        self.insert(event.game_id, slot, opponent, event.tournament_id)
+        let (known, seat) = accepted.map_or((None, None), |accepted| (accepted.opponent, accepted.seat));
+        let opponent = opponent.id.clone().or(known);
+        let tournament = event.tournament_id;
+        let game = RunningGame { slot, opponent, tournament, begun: now, seat, is_wanted: false };
+        self.games.insert(event.game_id, game);
     }
 
-    pub(crate) fn resume(&mut self, id: GameId, slot: SlotKind, opponent: Option<UserId>) -> GameSignals {
-        self.insert(id, slot, opponent, None)
+    pub(crate) fn resume(&mut self, id: GameId, slot: SlotKind, opponent: Option<UserId>, now: Instant) {
+        let game = RunningGame { slot, opponent, tournament: None, begun: now, seat: None, is_wanted: false };
+        self.games.insert(id, game);
     }
 
     pub(crate) fn kind(&self, id: GameId) -> Option<SlotKind> {
@@ -111,20 +147,6 @@ impl GameSlots {
 
     pub(crate) fn opponent(&self, id: GameId) -> Option<UserId> {
         self.games.get(&id)?.opponent.clone()
-    }
-
-    fn insert(
-        &mut self,
-        id: GameId,
-        slot: SlotKind,
-        opponent: Option<UserId>,
-        tournament: Option<TournamentId>,
-    ) -> GameSignals {
-        let (finished, receiver) = mpsc::channel(1);
-        let slot_wanted = CancellationToken::new();
-        let game = RunningGame { slot, opponent, tournament, finished, slot_wanted: slot_wanted.clone() };
-        self.games.insert(id, game);
-        GameSignals { finished: receiver, slot_wanted, opponent: None }
     }
 
     /// Moves the game of a bot to a slot of that kind.
@@ -141,14 +163,6 @@ impl GameSlots {
         self.accepted.contains_key(&id.into())
     }
 
-    /// Passes the end of a game, as the account hears of it, on to the game's task.
-    pub(crate) fn finish(&self, id: GameId, finish: GameFinish) {
-        if let Some(game) = self.games.get(&id) {
-            // Once is enough.
-            let _ = game.finished.try_send(finish);
-        }
-    }
-
     /// Frees the slot of a game. Returns the tournament that the game belonged to.
     pub(crate) fn end(&mut self, id: GameId) -> Option<TournamentId> {
         self.games.remove(&id)?.tournament
@@ -158,11 +172,10 @@ impl GameSlots {
         self.games.values().any(|game| game.tournament == Some(id))
     }
 
-    /// Frees the slots of accepted challenges that have not become games. Returns their number.
-    pub(crate) fn expire(&mut self, now: Instant) -> usize {
+    /// Frees the slots of accepted challenges that have not become games for so long. Returns their number.
+    pub(crate) fn expire(&mut self, age: Duration, now: Instant) -> usize {
         let before = self.accepted.len();
-        self.accepted
-            .retain(|_, accepted| now.saturating_duration_since(accepted.since) < ACCEPTANCE_TIMEOUT);
+        self.accepted.retain(|_, accepted| now.saturating_duration_since(accepted.since) < age);
         before - self.accepted.len()
     }
 
@@ -193,14 +206,14 @@ mod tests {
         let mut slots = GameSlots::default();
         let now = Instant::now();
         let id: ChallengeId = "abcdefgh".parse().unwrap();
-        slots.accept(id, SlotKind::Bot, None, now);
-        slots.accept(id, SlotKind::Bot, None, now);
+        slots.accept(id, SlotKind::Bot, None, None, now);
+        slots.accept(id, SlotKind::Bot, None, None, now);
         assert_eq!(slots.running(), BOT);
         assert!(slots.is_accepted(id.into()));
-        slots.begin(&game(""), false);
+        slots.begin(&game(""), false, Instant::now());
         assert!(!slots.is_accepted(id.into()) && slots.contains(id));
         assert_eq!(slots.running(), BOT);
-        assert!(slots.expire(now + ACCEPTANCE_TIMEOUT) == 0 && slots.due().is_none());
+        assert!(slots.expire(ACCEPTANCE_TIMEOUT, now + ACCEPTANCE_TIMEOUT) == 0 && slots.due().is_none());
         slots.end(id.into());
         assert!(slots.is_empty());
     }
@@ -210,10 +223,10 @@ mod tests {
         let mut slots = GameSlots::default();
         let now = Instant::now();
         let id: ChallengeId = "abcdefgh".parse().unwrap();
-        slots.accept(id, SlotKind::Human, None, now);
+        slots.accept(id, SlotKind::Human, None, None, now);
         assert_eq!(slots.due(), Some(now + ACCEPTANCE_TIMEOUT));
-        assert!(slots.expire(now + ACCEPTANCE_TIMEOUT / 2) == 0);
-        assert_eq!(slots.expire(now + ACCEPTANCE_TIMEOUT), 1);
+        assert!(slots.expire(ACCEPTANCE_TIMEOUT, now + ACCEPTANCE_TIMEOUT / 2) == 0);
+        assert_eq!(slots.expire(ACCEPTANCE_TIMEOUT, now + ACCEPTANCE_TIMEOUT), 1);
         assert!(slots.is_empty());
     }
 
@@ -226,17 +239,17 @@ mod tests {
             (r#","opponent":{"ai":3}"#, false, BOT),
         ] {
             let mut slots = GameSlots::default();
-            slots.begin(&game(more), from_us);
+            slots.begin(&game(more), from_us, Instant::now());
             assert_eq!(slots.running(), running, "{more}");
         }
         let mut slots = GameSlots::default();
-        slots.begin(&game(""), false);
+        slots.begin(&game(""), false, Instant::now());
         for (opponent, running) in [(Opponent::Human, HUMAN), (Opponent::Bot, BOT), (Opponent::Human, BOT)] {
             slots.set_opponent("abcdefgh".parse().unwrap(), opponent);
             assert_eq!(slots.running(), running);
         }
         let mut slots = GameSlots::default();
-        slots.begin(&game(r#","tournamentId":"ABCDEFGH""#), false);
+        slots.begin(&game(r#","tournamentId":"ABCDEFGH""#), false, Instant::now());
         let tournament = "ABCDEFGH".parse().unwrap();
         assert!(slots.plays_in(tournament));
         assert_eq!(slots.end("abcdefgh".parse().unwrap()), Some(tournament));
@@ -247,14 +260,14 @@ mod tests {
         let mut slots = GameSlots::default();
         let now = Instant::now();
         let (x, id): (UserId, ChallengeId) = ("X".parse().unwrap(), "abcdefgh".parse().unwrap());
-        slots.accept(id, SlotKind::Bot, Some(x.clone()), now);
+        slots.accept(id, SlotKind::Bot, Some(x.clone()), None, now);
         assert_eq!(slots.games_with(&x), 1);
         // The same game, whose event does not name the opponent.
-        slots.begin(&game(""), false);
-        slots.resume("ABCDEFGH".parse().unwrap(), SlotKind::Correspondence, slots.opponent(id.into()));
+        slots.begin(&game(""), false, Instant::now());
+        slots.resume("ABCDEFGH".parse().unwrap(), SlotKind::Correspondence, slots.opponent(id.into()), now);
         assert_eq!((slots.games_with(&x), slots.games_with(&"y".parse().unwrap())), (2, 0));
         slots.end(id.into());
-        slots.begin(&game(r#","opponent":{"id":"x","username":"X"}"#), false);
+        slots.begin(&game(r#","opponent":{"id":"x","username":"X"}"#), false, now);
         assert_eq!(slots.games_with(&x), 2);
     }
 
@@ -262,12 +275,12 @@ mod tests {
     fn correspondence_games_have_slots_of_their_own() {
         let mut slots = GameSlots::default();
         let now = Instant::now();
-        slots.accept("qwertzui".parse().unwrap(), SlotKind::Correspondence, None, now);
-        let signals = slots.resume("ABCDEFGH".parse().unwrap(), SlotKind::Correspondence, None);
-        let clocked = slots.begin(&game(""), false);
+        slots.accept("qwertzui".parse().unwrap(), SlotKind::Correspondence, None, None, now);
+        let id = "ABCDEFGH".parse().unwrap();
+        slots.resume(id, SlotKind::Correspondence, None, now);
+        slots.begin(&game(""), false, now);
         assert_eq!(slots.running(), RunningGames { correspondence: 2, ..HUMAN });
         assert_eq!(slots.active_correspondence(), 1);
-        slots.request_slots();
-        assert!(signals.slot_wanted.is_cancelled() && !clocked.slot_wanted.is_cancelled());
+        assert_eq!((slots.request_slots(), slots.request_slots()), (vec![id], vec![]));
     }
 }

@@ -6,7 +6,7 @@
 //! there, and is greeted and answered at once. No I/O and no clock.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
     time::{Duration, Instant},
 };
 
@@ -39,7 +39,7 @@ struct SuspendedGame {
 
 #[derive(Debug)]
 pub(crate) struct SuspendedGames {
-    games: HashMap<GameId, SuspendedGame>,
+    games: BTreeMap<GameId, SuspendedGame>,
     period: Duration,
     /// Time of the last request for the list.
     listed: Instant,
@@ -49,7 +49,7 @@ pub(crate) struct SuspendedGames {
 
 impl SuspendedGames {
     pub(crate) fn new(period: Duration, now: Instant) -> SuspendedGames {
-        SuspendedGames { games: HashMap::new(), period, listed: now, has_more: false }
+        SuspendedGames { games: BTreeMap::new(), period, listed: now, has_more: false }
     }
 
     /// Returns the number of correspondence games; others take no slot.

@@ -1,7 +1,8 @@
-//! Game slots: their kinds, how many there are, and which are free.
+//! Room for games: the slots of the account and their kinds, and the seats of the lobby, which all accounts share.
 
 use std::num::NonZeroU32;
 
+use zeitnot_seat::{Reservation, Seats};
 use zeitnot_wire::lichess::{Challenge, Speed};
 
 /// Numbers of running games, accepted challenges included.
@@ -67,27 +68,60 @@ pub(crate) struct Capacity {
     reserved_for_humans: usize,
     /// Games that may still end, running ones included, if they are counted.
     remaining: Option<usize>,
+    seats: Seats,
+    /// Seat for the game of our open challenge.
+    proposed: Option<Reservation>,
 }
 
 impl Capacity {
-    pub(crate) fn new(
-        max_with_clock: NonZeroU32,
-        max_correspondence: NonZeroU32,
-        reserved_for_humans: usize,
-    ) -> Capacity {
+    pub(crate) fn new(seats: Seats) -> Capacity {
+        Capacity {
+            max_with_clock: 0,
+            max_correspondence: 0,
+            reserved_for_humans: 0,
+            remaining: None,
+            seats,
+            proposed: None,
+        }
+    }
+
+    /// Sets the numbers of games with and without clocks at once, and of slots that bots cannot take.
+    pub(crate) fn set_limits(&mut self, clock: NonZeroU32, correspondence: NonZeroU32, for_humans: usize) {
         let limit = |games: NonZeroU32| usize::try_from(games.get()).unwrap_or(usize::MAX);
-        let max_with_clock = limit(max_with_clock);
-        let max_correspondence = limit(max_correspondence);
-        Capacity { max_with_clock, max_correspondence, reserved_for_humans, remaining: None }
+        (self.max_with_clock, self.max_correspondence) = (limit(clock), limit(correspondence));
+        self.reserved_for_humans = for_humans;
+    }
+
+    /// Reserves a seat for a game. Our own challenge gives its seat up for one that begins now.
+    pub(crate) fn reserve(&mut self) -> Option<Reservation> {
+        self.seats.reserve().or_else(|| self.proposed.take())
+    }
+
+    /// Reserves a seat for the game of a challenge of ours. Returns whether there is one.
+    pub(crate) fn reserve_for_proposal(&mut self) -> bool {
+        self.proposed = self.proposed.take().or_else(|| self.seats.reserve());
+        self.proposed.is_some()
+    }
+
+    /// Returns the seat of our challenge, which has become a game, or became none.
+    pub(crate) fn take_proposed(&mut self) -> Option<Reservation> {
+        self.proposed.take()
+    }
+
+    /// Returns whether another game could get a seat.
+    pub(crate) fn has_seat(&self) -> bool {
+        self.proposed.is_some() || self.seats.has_free()
     }
 
     pub(crate) fn set_remaining(&mut self, games: u32) {
         self.remaining = Some(usize::try_from(games).unwrap_or(usize::MAX));
     }
 
+    /// Returns whether a game could begin. One without a clock takes a seat only while there is something to do in it.
     pub(crate) fn has_room(&self, running: RunningGames, slot: SlotKind) -> bool {
         let for_bots = self.max_with_clock.saturating_sub(self.reserved_for_humans);
         let is_free = match slot {
+            _ if slot != SlotKind::Correspondence && !self.has_seat() => false,
             SlotKind::Human => running.with_clock() < self.max_with_clock,
             SlotKind::Bot => running.with_clock() < self.max_with_clock && running.bots < for_bots,
             SlotKind::Correspondence => running.correspondence < self.max_correspondence,

@@ -50,8 +50,8 @@ impl ChallengeQueue {
     }
 
     /// Judges by another configuration from now on. Waiting challenges go on waiting.
-    pub(crate) fn reconfigure(&mut self, config: Config, capacity: Capacity) {
-        (self.config, self.capacity) = (config, capacity);
+    pub(crate) fn reconfigure(&mut self, config: Config) {
+        self.config = config;
     }
 
     pub(crate) fn pause_bots(&mut self, until: Instant) {
@@ -198,6 +198,8 @@ fn rating(challenge: &Challenge) -> Option<i32> {
 mod tests {
     use std::{num::NonZeroU32, time::Duration};
 
+    use zeitnot_seat::Seats;
+
     use super::{
         super::{filter::tests::challenge, players},
         *,
@@ -216,7 +218,9 @@ mod tests {
 
     fn capacity(max_with_clock: u32, reserved_for_humans: usize) -> Capacity {
         let max_with_clock = NonZeroU32::new(max_with_clock).unwrap();
-        Capacity::new(max_with_clock, NonZeroU32::MIN, reserved_for_humans)
+        let mut capacity = Capacity::new(Seats::new(usize::MAX));
+        capacity.set_limits(max_with_clock, NonZeroU32::MIN, reserved_for_humans);
+        capacity
     }
 
     fn from(number: usize, name: &str, title: &str, rating: i32) -> Challenge {

@@ -1,13 +1,13 @@
 //! Context that all games of an account share, and messages between a game's task and the account.
 
-use std::{mem, time::Duration};
+use std::{future::pending, mem, time::Duration};
 
 use tokio::{
-    sync::{mpsc, oneshot},
+    sync::{mpsc, oneshot, watch},
     time::sleep,
 };
 use tokio_util::sync::CancellationToken;
-use zeitnot_seat::{GameInfo, Lobby, Opponent, Seat};
+use zeitnot_seat::{Declined, GameInfo, Lobby, Opponent, Reservation, Seat};
 use zeitnot_wire::lichess::{GameId, GameMessage, UserId};
 
 use super::{result::GameFinish, rules::GameRules};
@@ -26,6 +26,8 @@ pub(crate) struct GameContext {
     pub(crate) rules: GameRules,
     pub(crate) pgn: PgnWriter,
     pub(crate) chat: ChatSender,
+    /// Seat of the game, once it has one.
+    pub(crate) seat: watch::Receiver<Option<Reservation>>,
 }
 
 impl GameContext {
@@ -35,14 +37,23 @@ impl GameContext {
 
     pub(crate) async fn open_seat(&self, info: &GameInfo) -> Seat {
         let mut is_reported = false;
+        let mut report = |declined: Declined| {
+            if !mem::replace(&mut is_reported, true) {
+                let message = format_args!("{declined}; trying again until a player is free");
+                self.http.log().warn("games that wait for a player", message);
+            }
+        };
+        let mut seat = self.seat.clone();
+        if seat.borrow().is_none() {
+            report(self.lobby.seats().full());
+        }
+        let reserved = seat.wait_for(Option::is_some).await.ok().and_then(|seat| seat.clone());
+        // Without the account the game's task ends as well.
+        let Some(reservation) = reserved else { return pending().await };
         loop {
-            match self.lobby.open(info.clone()).await {
+            match self.lobby.open_reserved(info.clone(), reservation.clone()).await {
                 Ok(seat) => return seat,
-                Err(declined) if !mem::replace(&mut is_reported, true) => {
-                    let message = format_args!("{declined}; trying again until a player is free");
-                    self.http.log().warn("games that wait for a player", message);
-                }
-                Err(_) => {}
+                Err(declined) => report(declined),
             }
             sleep(SEAT_DELAY).await;
         }

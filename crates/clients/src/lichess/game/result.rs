@@ -5,11 +5,18 @@ use zeitnot_wire::lichess::Status;
 
 /// End of a game as the account hears of it, beside the game's own stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum GameFinish {
+pub enum GameFinish {
     /// The account's events tell it.
-    Told { status: Status, winner: Option<Color> },
+    Told {
+        /// How it ended.
+        status: Status,
+        /// Who won, if anybody.
+        winner: Option<Color>,
+    },
     /// The server no longer lists the game, and does not say how it ended.
     Unlisted,
+    /// Its clocks must have run out, and the server does not answer.
+    Unanswered,
 }
 
 impl GameFinish {
@@ -17,6 +24,7 @@ impl GameFinish {
         match self {
             GameFinish::Told { status, winner } => describe(status, *winner),
             GameFinish::Unlisted => "unknown: the server lists it no more".to_owned(),
+            GameFinish::Unanswered => "unknown: the server does not answer".to_owned(),
         }
     }
 }

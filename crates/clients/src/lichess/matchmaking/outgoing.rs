@@ -1,61 +1,45 @@
-//! Outgoing challenges: the requests of the [`Matchmaker`], and the file of its history.
+//! Outgoing challenges: what the [`Matchmaker`] wants is requested, and the outcome reported. No I/O and no clock.
 
 use std::{
     io,
-    path::PathBuf,
     time::{Duration, Instant},
 };
 
-use tokio::{
-    task::spawn_blocking,
-    time::{timeout, timeout_at},
-};
 use tracing::{debug, info, warn};
-use zeitnot_seat::{ChallengeState, Lobby, OwnChallenge};
+use zeitnot_seat::{ChallengeState, News, OwnChallenge};
 use zeitnot_wire::lichess::{
-    Challenge, ChallengeEnd, ChallengeId, Form, GameEvent, Keepalive, NewChallenge, User, UserId,
+    Challenge, ChallengeEnd, ChallengeId, GameEvent, NewChallenge, TimeControl, User, UserId,
 };
 
 use super::{
     config::Config,
     decline_history::DeclineHistory,
-    matchmaker::{Matchmaker, NotNow, Step, time},
+    matchmaker::{Matchmaker, Step},
+    not_now::{NotNow, time},
     proposal::Proposal,
     steady_clock::SteadyClock,
 };
-use crate::{
-    lichess::{
-        Background, BotLimit, Http, HttpError, Lines, RequestKind, Tasks,
-        challenges::{
-            capacity::RunningGames,
-            incoming::{cancel, cancel_path},
-            players::PlayerLists,
-        },
-        terms::terms,
+use crate::lichess::{
+    BotLimit, HttpError,
+    account::{
+        interface::{Effect, Request},
+        lookup::Lookup,
     },
-    wait::now,
+    challenges::{
+        capacity::{Capacity, RunningGames, SlotKind},
+        players::PlayerLists,
+    },
+    terms::terms,
 };
 
 /// Bounds of the time between two questions to the matchmaker while nothing happens.
 const MIN_PERIOD: Duration = Duration::from_millis(100);
 const MAX_PERIOD: Duration = Duration::from_secs(86_400);
-/// Bots that are listed; the server's own maximum.
-const MAX_BOTS: usize = 512;
 /// Longest reason of a decline that is shown, in bytes.
 const MAX_REASON: usize = 200;
-/// The server writes the list slowly.
-const LIST_TIMEOUT: Duration = Duration::from_secs(20);
-
-#[derive(Debug)]
-pub(crate) enum Reply {
-    /// Our account with its ratings, and the bots online.
-    Online(Result<(User, Vec<User>), HttpError>),
-    /// A challenge of ours to a player, and the stream that keeps it alive.
-    Created(UserId, Result<(ChallengeId, Lines), HttpError>),
-    /// The end of a challenge, if the server told it.
-    Ended(ChallengeId, Option<ChallengeEnd>),
-    Saved(io::Result<()>),
-}
+/// Bounds of the delay after a failed look at the bots online.
+const MIN_DELAY: Duration = Duration::from_secs(5);
+const MAX_DELAY: Duration = Duration::from_secs(120);
 
 /// Use of the account's slots.
 #[derive(Copy, Clone, Debug)]
@@ -69,302 +53,333 @@ pub(crate) struct Load {
 
 #[derive(Debug)]
 pub(crate) struct OutgoingChallenges {
-    http: Http,
+    server: String,
     /// Clock of the matchmaker.
     clock: SteadyClock,
     matchmaker: Matchmaker,
     players: PlayerLists,
-    lobby: Lobby,
     /// The open challenge, as it was reported.
     reported: Option<OwnChallenge>,
-    /// File of the history, unless it could not be read.
-    file: Option<PathBuf>,
-    /// [`OutgoingChallenges::update`] is due then, unless something happens before.
-    pub(crate) due: Instant,
-    is_looking_up: bool,
+    /// Slot that its game would take.
+    slot: SlotKind,
+    /// The history is kept between runs.
+    is_kept: bool,
+    /// The matchmaker is asked again then, unless something happens before.
+    ask_at: Instant,
+    opponents: Lookup,
     is_saving: bool,
-    pub(crate) requests: Tasks<Reply>,
+    random: fastrand::Rng,
 }
 
 impl OutgoingChallenges {
     /// Without a configuration, only those are challenged whom the owner chooses.
-    pub(crate) async fn new(
+    pub(crate) fn new(
         config: Option<&Config>,
-        http: Http,
+        history: Option<DeclineHistory>,
         players: PlayerLists,
-        lobby: Lobby,
+        server: String,
+        (now, unix_time): (Instant, Duration),
+        mut random: fastrand::Rng,
     ) -> OutgoingChallenges {
-        let is_automatic = config.is_some();
-        let config = config.cloned().unwrap_or_default();
-        let mut file = config.history_file.clone();
-        let mut history = DeclineHistory::default();
-        if let Some(path) = file.clone() {
-            let shown = path.display().to_string();
-            let read = spawn_blocking(move || DeclineHistory::load(&path)).await;
-            match read.map_err(io::Error::other).and_then(|read| read) {
-                Ok(read) => history = read,
-                Err(error) => {
-                    warn!(
-                        "cannot read the history of declined challenges, {shown}: {error}; playing without it, the file stays as it is"
-                    );
-                    file = None;
-                }
-            }
-        }
-        let clock = SteadyClock::start();
-        let matchmaker = Matchmaker::new(config, history, fastrand::u64(..), clock.now());
+        let clock = SteadyClock::new(now, unix_time);
+        let is_kept = history.is_some();
+        let settings = config.cloned().unwrap_or_default();
+        let history = history.unwrap_or_default();
+        let matchmaker = Matchmaker::new(settings, history, random.u64(..), clock.at(now));
         OutgoingChallenges {
-            http,
+            server,
             clock,
-            matchmaker: if is_automatic { matchmaker } else { matchmaker.by_order_only() },
+            matchmaker: if config.is_some() { matchmaker } else { matchmaker.by_order_only() },
             players,
-            lobby,
             reported: None,
-            file,
-            due: now(),
-            is_looking_up: false,
+            slot: SlotKind::Bot,
+            is_kept,
+            ask_at: now,
+            opponents: Lookup::new(MIN_DELAY, MAX_DELAY),
             is_saving: false,
-            requests: Tasks::default(),
+            random,
         }
     }
 
     /// Goes on by another configuration. The history stays in its file.
-    pub(crate) fn reconfigure(&mut self, config: Option<Config>) {
+    pub(crate) fn reconfigure(&mut self, config: Option<Config>, now: Instant) {
         self.matchmaker.reconfigure(config);
-        self.due = now();
+        self.ask_at = now;
     }
 
-    pub(crate) fn update(&mut self, load: Load, background: &mut Background) {
-        if let Some(id) = self.step(load) {
-            background.post(RequestKind::Challenge, cancel_path(id), None);
+    pub(crate) fn due(&self) -> Instant {
+        self.opponents.due().map_or(self.ask_at, |due| due.min(self.ask_at))
+    }
+
+    /// Returns whether a challenge of ours is open.
+    pub(crate) fn is_open(&self) -> bool {
+        self.matchmaker.challenged().is_some()
+    }
+
+    pub(crate) fn update(&mut self, load: Load, now: Instant, effects: &mut Vec<Effect>) {
+        if let Some(id) = self.step(load, now, effects) {
+            effects.push(Effect::Send(Request::Cancel(id)));
         }
-        if !self.is_saving
-            && let Some(save) = self.take_save()
-        {
-            self.is_saving = true;
-            self.requests.spawn(async move {
-                let saved = spawn_blocking(save).await;
-                Reply::Saved(saved.map_err(io::Error::other).and_then(|saved| saved))
-            });
+        if self.opponents.begin(now) {
+            effects.push(Effect::Send(Request::Opponents));
         }
+        self.save(effects);
     }
 
     /// Returns our challenge if there is no slot left for its game; the caller cancels it.
-    pub(crate) fn withdraw(&mut self, load: Load) -> Option<ChallengeId> {
-        if load.has_room { None } else { self.step(load) }
+    pub(crate) fn withdraw(
+        &mut self,
+        load: Load,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) -> Option<ChallengeId> {
+        if load.has_room { None } else { self.step(load, now, effects) }
     }
 
     /// Takes the matchmaker's next step. Returns a challenge to be cancelled.
-    fn step(&mut self, load: Load) -> Option<ChallengeId> {
-        let time = self.clock.now();
-        self.due = now() + MAX_PERIOD;
+    fn step(&mut self, load: Load, now: Instant, effects: &mut Vec<Effect>) -> Option<ChallengeId> {
+        let time = self.clock.at(now);
         let step = self.matchmaker.step(load.running.with_clock(), load.has_room, time);
-        self.settle(|| match load.has_room {
+        self.settle(effects, || match load.has_room {
             true => "no answer in time".to_owned(),
             false => "withdrawn: another game took the slot".to_owned(),
         });
+        self.ask_at = now + MAX_PERIOD;
         match step {
             Step::Wait { until } => {
-                self.due = now() + until.saturating_sub(time).clamp(MIN_PERIOD, MAX_PERIOD);
+                self.ask_at = now + until.saturating_sub(time).clamp(MIN_PERIOD, MAX_PERIOD);
+                None
             }
             Step::Cancel(id) => {
-                self.due = now();
-                return Some(id);
+                self.ask_at = now;
+                Some(id)
             }
-            Step::LookUp if self.is_looking_up => {}
             Step::LookUp => {
-                self.is_looking_up = true;
-                let http = self.http.clone();
-                self.requests.spawn(async move { Reply::Online(look_up(&http).await) });
+                if !self.opponents.is_running() {
+                    self.opponents.want(now);
+                }
+                None
             }
         }
-        None
     }
 
-    /// Returns our challenge that a reply tells as accepted, unless its game has begun already.
-    pub(crate) fn newly_accepted(&self, reply: &Reply) -> Option<ChallengeId> {
-        let Reply::Ended(id, Some(ChallengeEnd::Accepted)) = reply else { return None };
-        self.matchmaker.is_open(*id).then_some(*id)
-    }
-
-    /// Handles a reply. Returns the limit of games against bots if we have reached it.
-    pub(crate) fn handle(&mut self, reply: Reply, load: Load) -> Option<BotLimit> {
-        let time = self.clock.now();
-        match reply {
-            Reply::Online(Ok((me, online))) => {
-                self.is_looking_up = false;
-                if self.matchmaker.step(load.running.with_clock(), load.has_room, time) == Step::LookUp {
-                    let room = load.has_correspondence_room;
-                    match self.matchmaker.choose(&me, &online, &self.players, room, time) {
-                        Some(proposal) => self.propose(proposal),
-                        None => debug!("none of {} bots is suitable", online.len()),
-                    }
-                }
-            }
-            Reply::Online(Err(error)) => {
-                self.is_looking_up = false;
+    pub(crate) fn looked_up(
+        &mut self,
+        result: Result<(Box<User>, Vec<User>), HttpError>,
+        load: Load,
+        capacity: &mut Capacity,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
+        let time = self.clock.at(now);
+        let (me, online) = match result {
+            Ok(listed) => listed,
+            Err(error) => {
+                self.opponents.failed(&error, now, &mut self.random);
                 self.matchmaker.lookup_failed(time);
-                warn!("cannot look up opponents: {error}");
+                return warn!("cannot look up opponents: {error}");
             }
-            Reply::Created(opponent, created) if self.matchmaker.challenged() != Some(&opponent) => {
-                // It was withdrawn before the server knew it.
-                if let Ok((id, _)) = created {
-                    let http = self.http.clone();
-                    self.requests.spawn(async move {
-                        cancel(&http, id).await;
-                        Reply::Ended(id, None)
-                    });
-                }
+        };
+        self.opponents.succeeded();
+        let is_wanted = self.matchmaker.step(load.running.with_clock(), load.has_room, time) == Step::LookUp;
+        if !is_wanted || !capacity.reserve_for_proposal() {
+            return;
+        }
+        let room = load.has_correspondence_room;
+        match self.matchmaker.choose(&me, &online, &self.players, room, time) {
+            Some(proposal) => self.propose(proposal, SlotKind::Bot, effects),
+            None => debug!("none of {} bots is suitable", online.len()),
+        }
+    }
+
+    /// The server has taken our challenge, or not. Returns the limit of games against bots if we have reached it.
+    pub(crate) fn created(
+        &mut self,
+        opponent: &UserId,
+        result: Result<ChallengeId, HttpError>,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) -> Option<BotLimit> {
+        let time = self.clock.at(now);
+        match result {
+            // It was withdrawn before the server knew it.
+            Ok(id) if self.matchmaker.challenged() != Some(opponent) => {
+                effects.push(Effect::Send(Request::Cancel(id)));
             }
-            Reply::Created(_, Ok((id, mut lines))) => {
+            Err(_) if self.matchmaker.challenged() != Some(opponent) => {}
+            Ok(id) => {
                 self.matchmaker.created(id, time);
                 if let Some(reported) = &mut self.reported {
                     reported.id = Some(id.to_string());
-                    self.lobby.challenging(reported);
+                    effects.push(Effect::News(News::Challenging(reported.clone())));
                 }
-                self.requests.spawn(async move { Reply::Ended(id, wait_for_end(&mut lines).await) });
             }
-            Reply::Created(_, Err(error)) => {
+            Err(error) => {
                 self.matchmaker.refused(&error, time);
-                self.settle(|| match error {
+                self.settle(effects, || match error {
                     HttpError::NotFound => "the server knows no such player".to_owned(),
                     _ => error.to_string(),
                 });
                 match error.bot_limit() {
                     Some(BotLimit::Theirs(_)) => {
-                        info!("the opponent has reached its limit of games against bots")
+                        info!("the opponent has reached its limit of games against bots");
                     }
                     None => warn!("our challenge was not created: {error}{}", pause(&error)),
                     ours => return ours,
                 }
             }
-            Reply::Ended(id, Some(ChallengeEnd::Accepted)) => self.accepted(id),
-            Reply::Ended(id, Some(end)) => {
-                self.matchmaker.gone(id, time);
-                // The events tell the reason, now or before.
-                self.settle(|| end.to_string());
-            }
-            // The server keeps none alive, or the connection broke: it is cancelled in time.
-            Reply::Ended(_, None) => {}
-            Reply::Saved(result) => self.saved(result),
         }
         None
+    }
+
+    /// A challenge of ours has ended, as the stream that kept it alive tells, or does not. Returns the opponent and the
+    /// slot if it was accepted and its game has not begun yet.
+    pub(crate) fn ended(
+        &mut self,
+        id: ChallengeId,
+        end: Option<ChallengeEnd>,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) -> Option<(UserId, SlotKind)> {
+        match end {
+            Some(ChallengeEnd::Accepted) => {
+                let accepted = self.matchmaker.challenged().filter(|_| self.matchmaker.is_open(id)).cloned();
+                self.accepted(id, now, effects);
+                accepted.map(|opponent| (opponent, self.slot))
+            }
+            Some(end) => {
+                self.matchmaker.gone(id, self.clock.at(now));
+                // The events tell the reason, now or before.
+                self.settle(effects, || end.to_string());
+                None
+            }
+            // The server keeps none alive, or the connection broke: it is cancelled in time.
+            None => None,
+        }
     }
 
     /// Challenges a player by order of the owner.
     ///
     /// # Errors
     /// [`NotNow`].
-    pub(crate) fn order(&mut self, opponent: UserId, challenge: NewChallenge) -> Result<(), NotNow> {
-        self.matchmaker.order(&opponent, self.clock.now())?;
-        self.propose(Proposal { opponent, challenge });
+    pub(crate) fn order(
+        &mut self,
+        opponent: UserId,
+        challenge: NewChallenge,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), NotNow> {
+        self.matchmaker.order(&opponent, self.clock.at(now))?;
+        self.propose(Proposal { opponent, challenge }, SlotKind::Human, effects);
         Ok(())
     }
 
-    /// Withdraws an open challenge to a player. Returns it if it has to be cancelled.
-    pub(crate) fn withdraw_from(&mut self, player: &UserId) -> Option<ChallengeId> {
-        let open = self.matchmaker.withdraw_from(player, self.clock.now());
-        self.settle(|| "withdrawn: the player is blocked".to_owned());
-        open
+    /// Cancels an open challenge to a player.
+    pub(crate) fn withdraw_from(&mut self, player: &UserId, now: Instant, effects: &mut Vec<Effect>) {
+        let open = self.matchmaker.withdraw_from(player, self.clock.at(now));
+        self.settle(effects, || "withdrawn: the player is blocked".to_owned());
+        effects.extend(open.map(|id| Effect::Send(Request::Cancel(id))));
     }
 
     /// Reports the end of our challenge, if it is not open any more.
-    fn settle(&mut self, reason: impl FnOnce() -> String) {
-        if self.matchmaker.challenged().is_none() {
-            self.end(|| ChallengeState::Ended(reason()));
+    fn settle(&mut self, effects: &mut Vec<Effect>, reason: impl FnOnce() -> String) {
+        if !self.is_open() {
+            self.end(effects, || ChallengeState::Ended(reason()));
         }
     }
 
-    fn end(&mut self, state: impl FnOnce() -> ChallengeState) {
+    fn end(&mut self, effects: &mut Vec<Effect>, state: impl FnOnce() -> ChallengeState) {
         if let Some(reported) = self.reported.take() {
-            self.lobby.challenging(&OwnChallenge { state: state(), ..reported });
+            effects.push(Effect::News(News::Challenging(OwnChallenge { state: state(), ..reported })));
         }
     }
 
-    fn accepted(&mut self, id: ChallengeId) {
-        self.matchmaker.accepted(id, self.clock.now());
-        if self.matchmaker.challenged().is_none() {
-            self.end(|| ChallengeState::Accepted);
+    fn accepted(&mut self, id: ChallengeId, now: Instant, effects: &mut Vec<Effect>) {
+        self.matchmaker.accepted(id, self.clock.at(now));
+        if !self.is_open() {
+            self.end(effects, || ChallengeState::Accepted);
         }
     }
 
-    fn report(
+    fn own(
         &self,
         id: Option<ChallengeId>,
         to: &UserId,
         terms: String,
         state: ChallengeState,
     ) -> OwnChallenge {
-        let server = self.http.base().to_string();
-        let own = OwnChallenge { server, id: id.map(|id| id.to_string()), to: to.to_string(), terms, state };
-        self.lobby.challenging(&own);
-        own
+        let server = self.server.clone();
+        OwnChallenge { server, id: id.map(|id| id.to_string()), to: to.to_string(), terms, state }
     }
 
-    fn propose(&mut self, Proposal { opponent, mut challenge }: Proposal) {
+    /// Sends a challenge, whose game would take this slot if it has a clock.
+    fn propose(&mut self, proposal: Proposal, slot: SlotKind, effects: &mut Vec<Effect>) {
+        let Proposal { opponent, mut challenge } = proposal;
         let terms = terms(&challenge.variant, &challenge.time, challenge.rated);
         info!("challenging {opponent}: {terms}");
-        self.reported = Some(self.report(None, &opponent, terms, ChallengeState::Open));
+        let own = self.own(None, &opponent, terms, ChallengeState::Open);
+        effects.push(Effect::News(News::Challenging(own.clone())));
+        self.reported = Some(own);
+        let has_clock = matches!(challenge.time, TimeControl::Clock(_));
+        self.slot = if has_clock { slot } else { SlotKind::Correspondence };
         challenge.keep_alive_stream = true;
-        let http = self.http.clone();
-        self.requests.spawn(async move {
-            let path = format!("api/challenge/{opponent}");
-            let created = send(&http, &path, challenge.to_form()).await;
-            Reply::Created(opponent, created)
-        });
+        effects.push(Effect::Send(Request::Challenge(opponent, Box::new(challenge))));
     }
 
     /// A challenge of ours, perhaps of an earlier run, was declined.
-    pub(crate) fn declined(&mut self, challenge: &Challenge) {
+    pub(crate) fn declined(&mut self, challenge: &Challenge, now: Instant, effects: &mut Vec<Effect>) {
         let reason = challenge.decline_reason_key.as_ref().map_or("generic", |reason| reason.as_str());
-        self.matchmaker.declined(challenge, self.clock.now());
+        self.matchmaker.declined(challenge, self.clock.at(now));
         let Some(opponent) = &challenge.dest_user else { return };
         info!("{} declines our challenge: {reason}", opponent.id);
-        if self.matchmaker.challenged().is_none() {
+        if !self.is_open() {
             self.reported = None;
         }
         let terms = terms(&challenge.variant.key, &challenge.time_control, challenge.rated);
         // The server's words are for people; the key is short.
         let words = challenge.decline_reason.as_deref().filter(|words| words.len() <= MAX_REASON);
         let state = ChallengeState::Ended(format!("declined: {}", words.unwrap_or(reason)));
-        self.report(Some(challenge.id), &opponent.id, terms, state);
+        let own = self.own(Some(challenge.id), &opponent.id, terms, state);
+        effects.push(Effect::News(News::Challenging(own)));
     }
 
-    pub(crate) fn cancelled(&mut self, id: ChallengeId) {
-        self.matchmaker.gone(id, self.clock.now());
-        self.settle(|| ChallengeEnd::Canceled.to_string());
+    pub(crate) fn cancelled(&mut self, id: ChallengeId, now: Instant, effects: &mut Vec<Effect>) {
+        self.matchmaker.gone(id, self.clock.at(now));
+        self.settle(effects, || ChallengeEnd::Canceled.to_string());
     }
 
     /// Notes that a game begins. Returns whether it is that of the matchmaker's challenge, and so against a bot.
-    pub(crate) fn game_started(&mut self, event: &GameEvent) -> bool {
+    pub(crate) fn game_started(
+        &mut self,
+        event: &GameEvent,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) -> bool {
         let id = event.game_id.into();
         let is_against_bot = self.matchmaker.has_proposed(id, event.opponent.id.as_ref());
-        self.accepted(id);
+        self.accepted(id, now, effects);
         is_against_bot
     }
 
-    pub(crate) fn pause(&mut self, wait: Duration) {
-        self.matchmaker.pause(wait, self.clock.now());
+    pub(crate) fn pause(&mut self, wait: Duration, now: Instant) {
+        self.matchmaker.pause(wait, self.clock.at(now));
     }
 
-    fn saved(&mut self, result: io::Result<()>) {
+    pub(crate) fn saved(&mut self, result: io::Result<()>) {
         self.is_saving = false;
         if let Err(error) = result {
             warn!("cannot write the history of declined challenges: {error}");
         }
     }
 
-    fn take_save(&mut self) -> Option<impl FnOnce() -> io::Result<()> + use<>> {
-        let path = self.file.clone()?;
-        let history = self.matchmaker.take_unsaved()?;
-        Some(move || history.save(&path))
-    }
-
-    /// Writes what is not written yet, and waits for it.
-    pub(crate) async fn finish(&mut self) {
-        if let Some(save) = self.take_save() {
-            let saved = spawn_blocking(save).await;
-            self.saved(saved.map_err(io::Error::other).and_then(|saved| saved));
+    /// Writes what is not written yet, one write at a time.
+    pub(crate) fn save(&mut self, effects: &mut Vec<Effect>) {
+        if self.is_kept
+            && !self.is_saving
+            && let Some(history) = self.matchmaker.take_unsaved()
+        {
+            self.is_saving = true;
+            effects.push(Effect::Send(Request::Save(history)));
         }
     }
 }
@@ -373,41 +388,4 @@ impl OutgoingChallenges {
 fn pause(error: &HttpError) -> String {
     let HttpError::Limited { wait, .. } = error else { return String::new() };
     format!("; the next one in {}", time(wait))
-}
-
-async fn look_up(http: &Http) -> Result<(User, Vec<User>), HttpError> {
-    let me = http.get(RequestKind::Lookup, "api/account").await?;
-    let until = tokio::time::Instant::now() + LIST_TIMEOUT;
-    let path = format!("api/bot/online?nb={MAX_BOTS}");
-    let mut lines = Lines::open(http, RequestKind::Lookup, &path, None).await?;
-    let mut bots = Vec::new();
-    while bots.len() < MAX_BOTS {
-        match timeout_at(until, lines.next()).await {
-            Ok(Ok(Some((bot, _)))) => bots.push(bot),
-            Ok(Err(error)) if bots.is_empty() => return Err(error),
-            _ => break,
-        }
-    }
-    Ok((me, bots))
-}
-
-/// Sends a challenge. The rest of the reply keeps it alive.
-async fn send(http: &Http, path: &str, form: String) -> Result<(ChallengeId, Lines), HttpError> {
-    let mut lines = Lines::open(http, RequestKind::Propose, path, Some(form)).await?;
-    let missing = || HttpError::Network("no challenge in the reply".to_owned());
-    let first = timeout(http.timeouts().reply, lines.next()).await.map_err(|_| missing())??;
-    match first.map(|(message, _)| message) {
-        Some(Keepalive::Created(challenge) | Keepalive::Wrapped { challenge }) => Ok((challenge.id, lines)),
-        Some(Keepalive::Done { .. }) | None => Err(missing()),
-    }
-}
-
-async fn wait_for_end(lines: &mut Lines) -> Option<ChallengeEnd> {
-    loop {
-        match lines.next().await {
-            Ok(Some((Keepalive::Done { done }, _))) => return Some(done),
-            Ok(Some(_)) => {}
-            Ok(None) | Err(_) => return None,
-        }
-    }
 }

@@ -1,32 +1,30 @@
 //! Orders of the owner to an account: challenges, tournaments, blocked players.
 
-use zeitnot_seat::{BotColor, ChallengeOrder, JoinOrder, Order, OrderAnswer, OrderError, OrderRequest};
+use zeitnot_seat::{BotColor, ChallengeOrder, JoinOrder, Order, OrderAnswer, OrderError};
 use zeitnot_wire::lichess::{ColorWish, NewChallenge, TimeControl, TournamentId, UserId, VariantKey};
 
-use super::Account;
+use super::{AccountState, Stage};
 use crate::lichess::{
-    Password, RequestKind, Tournament, challenges::incoming::cancel_path, is_offered,
-    matchmaking::config::proposable_variants, terms::terms,
+    Password, Tournament, is_offered, matchmaking::config::proposable_variants, terms::terms,
 };
 
-impl Account<'_> {
-    pub(super) fn carry_out(&mut self, OrderRequest { order, answer }: OrderRequest) {
-        let done = match order {
-            _ if self.is_leaving => {
+impl AccountState {
+    pub(super) fn carry_out(&mut self, order: Order) -> OrderAnswer {
+        match order {
+            _ if self.stage != Stage::Playing => {
                 Err(OrderError::Conflict("the bot takes no new games: it is leaving".into()))
             }
             Order::Challenge(order) => self.challenge(order),
             Order::Join(order) => self.join(order),
             Order::Block(order) => self.block(&order.player),
             Order::Unblock(order) => self.unblock(&order.player),
-        };
-        let _ = answer.send(done);
+        }
     }
 
     fn challenge(&mut self, order: ChallengeOrder) -> OrderAnswer {
         let opponent = player(&order.opponent)?;
         let variant = VariantKey::from(order.variant);
-        if opponent == self.context.me {
+        if opponent == self.me {
             return Err(OrderError::Invalid(format!("{opponent} is the bot itself: choose somebody else")));
         }
         if !proposable_variants().contains(&variant) {
@@ -41,11 +39,11 @@ impl Account<'_> {
             );
             return Err(OrderError::Invalid(why));
         }
-        if !self.players.players.allows(&opponent) {
+        if !self.players.allows(&opponent) {
             let why = format!("{opponent} is blocked, or not on the allow list: change that first");
             return Err(OrderError::Conflict(why));
         }
-        if !self.load().has_room {
+        if !self.load().has_room || !self.incoming.queue.capacity.reserve_for_proposal() {
             let why = "no game slot is free: try again when a game is over, or raise `concurrency`";
             return Err(OrderError::Conflict(why.to_owned()));
         }
@@ -60,7 +58,7 @@ impl Account<'_> {
             terms(&variant, &time, order.rated)
         );
         let challenge = NewChallenge { rated: order.rated, color, variant, ..NewChallenge::new(time) };
-        let sent = self.outgoing.order(opponent, challenge);
+        let sent = self.outgoing.order(opponent, challenge, self.now, &mut self.effects);
         sent.map(|()| will).map_err(|error| OrderError::Conflict(error.to_string()))
     }
 
@@ -76,7 +74,8 @@ impl Account<'_> {
                 "tournament: send the last part of its address, 8 letters and digits".to_owned(),
             )
         })?;
-        match self.teams.add(Tournament { password: password.map(Password::from), ..Tournament::new(id) }) {
+        let tournament = Tournament { password: password.map(Password::from), ..Tournament::new(id) };
+        match self.teams.add(tournament, self.now) {
             true => Ok(format!("joining tournament {id}; a refusal follows under the errors")),
             false => Err(OrderError::Conflict(format!("tournament {id} is being joined or played already"))),
         }
@@ -84,8 +83,8 @@ impl Account<'_> {
 
     fn unblock(&mut self, name: &str) -> OrderAnswer {
         let player = player(name)?;
-        self.players.players.unblock(&player);
-        Ok(match self.players.players.allows(&player) {
+        self.players.unblock(&player);
+        Ok(match self.players.allows(&player) {
             true => format!("{player} may play us again"),
             false => format!("{player} is still blocked by the configuration"),
         })
@@ -93,14 +92,12 @@ impl Account<'_> {
 
     fn block(&mut self, name: &str) -> OrderAnswer {
         let player = player(name)?;
-        if !self.players.players.block(player.clone()) {
+        if !self.players.block(player.clone()) {
             let why = "too many players are blocked: use `players.block_list` in the configuration";
             return Err(OrderError::Conflict(why.to_owned()));
         }
-        if let Some(ours) = self.outgoing.withdraw_from(&player) {
-            self.background.post(RequestKind::Challenge, cancel_path(ours), None);
-        }
-        self.incoming.decline_of(&player, &mut self.background);
+        self.outgoing.withdraw_from(&player, self.now, &mut self.effects);
+        self.incoming.decline_of(&player, &mut self.effects);
         Ok(format!(
             "{player} is blocked until the program ends; a running game goes on. \
              `players.block_list` blocks for good"

@@ -1,0 +1,247 @@
+//! Performs what an account's [`AccountState`] wants, and tells it what happens.
+
+use std::{collections::HashMap, time::Duration};
+
+use tokio::{
+    select,
+    sync::{mpsc, oneshot, watch},
+    time::timeout,
+};
+use tokio_util::{sync::CancellationToken, task::JoinMap};
+use tracing::{Instrument, debug, info_span};
+use zeitnot_seat::{Opponent, OrderAnswer, OrderQueue, Reservation, SeatChanges};
+use zeitnot_wire::lichess::{Event, GameId};
+
+use super::{
+    interface::{Effect, Input, Reply, Request},
+    requests::{Requests, challenge_end},
+    state::AccountState,
+};
+use crate::{
+    Shutdown,
+    lichess::{
+        Config, HttpError, Lines, Stream, StreamEvent, Tasks,
+        challenges::list_updates::WatchedLists,
+        game::{
+            context::{GameContext, GameEnd, GameSignals},
+            result::GameFinish,
+            session as game,
+        },
+    },
+    wait::{now, until},
+};
+
+/// For the last requests when the session ends.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Ends of a game's signals.
+struct GameHandle {
+    finished: mpsc::Sender<GameFinish>,
+    slot_wanted: CancellationToken,
+    seat: watch::Sender<Option<Reservation>>,
+}
+
+/// Result of a task beside the games.
+enum Outcome {
+    /// A reply; that of a challenge of ours goes on.
+    Reply(Reply, Option<Lines>),
+    Opponent(GameId, Option<Opponent>),
+}
+
+pub(crate) struct Performer<'a> {
+    state: AccountState,
+    context: GameContext,
+    requests: Requests,
+    updates: watch::Receiver<Config>,
+    orders: OrderQueue,
+    /// Receives the answer to the order that was taken last.
+    answer: Option<oneshot::Sender<OrderAnswer>>,
+    players: WatchedLists,
+    seats: SeatChanges,
+    shutdown: &'a Shutdown,
+    is_stopping: bool,
+    events: Stream<Event>,
+    games: JoinMap<GameId, GameEnd>,
+    handles: HashMap<GameId, GameHandle>,
+    tasks: Tasks<Outcome>,
+    /// Requests that are still sent when the session ends.
+    owed: usize,
+    result: Option<Result<(), HttpError>>,
+}
+
+impl<'a> Performer<'a> {
+    pub(crate) fn new(
+        state: AccountState,
+        context: GameContext,
+        requests: Requests,
+        updates: watch::Receiver<Config>,
+        players: WatchedLists,
+        orders: OrderQueue,
+        shutdown: &'a Shutdown,
+    ) -> Performer<'a> {
+        Performer {
+            events: Stream::of_account(context.http.clone()),
+            seats: context.lobby.seats().changes(),
+            state,
+            context,
+            requests,
+            updates,
+            orders,
+            answer: None,
+            players,
+            shutdown,
+            is_stopping: false,
+            games: JoinMap::new(),
+            handles: HashMap::new(),
+            tasks: Tasks::default(),
+            owed: 0,
+            result: None,
+        }
+    }
+
+    /// Plays until told to stop, or until enough games are played.
+    pub(crate) async fn run(mut self) -> Result<(), HttpError> {
+        let result = loop {
+            let input = self.next().await;
+            self.take(input);
+            self.context.http.log().summarise(now());
+            if let Some(result) = self.result.take() {
+                break result;
+            }
+        };
+        self.context.http.log().close();
+        let last = async {
+            while self.owed > 0 {
+                let outcome = self.tasks.next().await;
+                let input = self.settled(outcome);
+                self.take(input);
+            }
+        };
+        if timeout(CLOSE_TIMEOUT, last).await.is_err() {
+            debug!("left without replies to the last requests");
+        }
+        result
+    }
+
+    /// Waits for what happens next.
+    async fn next(&mut self) -> Input {
+        let http = &self.context.http;
+        let overdue = http.clocks().take_overdue(now());
+        if !overdue.is_empty() {
+            return Input::Overdue(overdue);
+        }
+        let due = [self.state.due(), http.clocks().due(), http.log().next_due()].into_iter().flatten().min();
+        select! {
+            biased;
+            () = self.shutdown.soon.cancelled(), if !self.is_stopping => {
+                self.is_stopping = true;
+                Input::Stop
+            }
+            Some((id, end)) = self.games.join_next() => {
+                http.clocks().end(id);
+                self.handles.remove(&id);
+                Input::GameEnded(id, end.ok())
+            }
+            outcome = self.tasks.next() => self.settled(outcome),
+            request = self.orders.next() => {
+                self.answer = Some(request.answer);
+                Input::Order(request.order)
+            }
+            Ok(()) = self.updates.changed() => {
+                let config = self.updates.borrow_and_update().clone();
+                self.players.reconfigure(&config.players);
+                self.context.rules = config.game_rules();
+                Input::Reconfigured(Box::new(config))
+            }
+            () = self.seats.next() => Input::Wake,
+            () = http.unauthorized() => Input::Unauthorized,
+            event = self.events.next() => match event {
+                StreamEvent::Opened => Input::StreamOpened,
+                StreamEvent::Message(event, _) => Input::Event(event),
+                StreamEvent::Closed(error) => Input::StreamClosed(error),
+            },
+            () = until(due) => Input::Wake,
+        }
+    }
+
+    fn take(&mut self, input: Input) {
+        for effect in self.state.on(input, now()) {
+            self.perform(effect);
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Send(request) => self.send(request),
+            Effect::Begin { game, has_clock } => self.begin(game, has_clock),
+            Effect::Seat(id, seat) => {
+                if let Some(game) = self.handles.get(&id) {
+                    game.seat.send_replace(Some(seat));
+                }
+            }
+            Effect::Finish(id, finish) => {
+                if let Some(game) = self.handles.get(&id) {
+                    // Once is enough.
+                    let _ = game.finished.try_send(finish);
+                }
+            }
+            Effect::RequestSlot(id) => {
+                if let Some(game) = self.handles.get(&id) {
+                    game.slot_wanted.cancel();
+                }
+            }
+            Effect::ReopenStream => self.events = Stream::of_account(self.context.http.clone()),
+            Effect::Answer(answer) => {
+                // The owner may have gone.
+                let _ = self.answer.take().map(|owner| owner.send(answer));
+            }
+            Effect::News(news) => self.context.lobby.report(news),
+            Effect::Waiting(names) => self.context.chat.set_queue(names),
+            Effect::Leave(result) => self.result = Some(result),
+        }
+    }
+
+    fn send(&mut self, request: Request) {
+        self.owed += usize::from(request.is_owed());
+        let requests = self.requests.clone();
+        self.tasks.spawn(async move {
+            let (reply, lines) = requests.perform(request).await;
+            Outcome::Reply(reply, lines)
+        });
+    }
+
+    /// Returns what the end of a task means.
+    fn settled(&mut self, outcome: Outcome) -> Input {
+        match outcome {
+            Outcome::Reply(reply, lines) => {
+                self.owed -= usize::from(reply.is_owed());
+                if let (Reply::Created(_, Ok(id)), Some(lines)) = (&reply, lines) {
+                    let id = *id;
+                    self.tasks.spawn(async move {
+                        Outcome::Reply(Reply::ChallengeEnded(id, challenge_end(lines).await), None)
+                    });
+                }
+                Input::Reply(reply)
+            }
+            Outcome::Opponent(id, Some(opponent)) => Input::OpponentKnown(id, opponent),
+            Outcome::Opponent(_, None) => Input::Wake,
+        }
+    }
+
+    fn begin(&mut self, id: GameId, has_clock: bool) {
+        let (finished, told) = mpsc::channel(1);
+        let (seat, seated) = watch::channel(None);
+        let (sender, opponent) = oneshot::channel();
+        let slot_wanted = CancellationToken::new();
+        let signals =
+            GameSignals { finished: told, slot_wanted: slot_wanted.clone(), opponent: Some(sender) };
+        self.handles.insert(id, GameHandle { finished, slot_wanted, seat });
+        if has_clock {
+            self.context.http.clocks().begin(id, now());
+        }
+        self.tasks.spawn(async move { Outcome::Opponent(id, opponent.await.ok()) });
+        let context = GameContext { seat: seated, ..self.context.clone() };
+        let span = info_span!("game", id = %id);
+        self.games.spawn(id, game::play(context, id, signals).instrument(span));
+    }
+}

@@ -1,0 +1,107 @@
+//! Challenges to an account and by it, as far as they take game slots.
+
+use tracing::warn;
+use zeitnot_wire::lichess::{Challenge, ChallengeEnd, ChallengeId, Compat, DeclineReason, Direction, UserId};
+
+use super::{AccountState, DAY, Stage};
+use crate::lichess::{
+    BotLimit, HttpError,
+    account::{slots::GameSlots, suspended::SuspendedGames},
+    challenges::{capacity::SlotKind, incoming::Acceptance},
+};
+
+impl AccountState {
+    pub(super) fn is_ours(&self, challenge: &Challenge) -> bool {
+        let is_from_us = challenge.challenger.as_ref().is_some_and(|user| user.id == self.me);
+        is_from_us || challenge.direction == Some(Direction::Out)
+    }
+
+    pub(super) fn challenged(&mut self, challenge: Challenge, compat: Option<Compat>) {
+        if self.slots.contains(challenge.id) || self.suspended.contains(challenge.id.into()) {
+            return;
+        }
+        if self.stage != Stage::Playing {
+            return self.incoming.decline(&challenge, DeclineReason::Later, &mut self.effects);
+        }
+        if compat.is_some_and(|compat| !compat.bot) {
+            return self.incoming.decline(&challenge, DeclineReason::Generic, &mut self.effects);
+        }
+        let running = self.running();
+        let games_with = games_with(&self.slots, &self.suspended);
+        if self.incoming.receive(&challenge, running, games_with, self.now, &mut self.effects) {
+            self.accept(challenge);
+        }
+    }
+
+    /// Accepts the challenges that have waited, as far as there is room.
+    pub(super) fn accept_waiting(&mut self) {
+        loop {
+            let running = self.running();
+            let games_with = games_with(&self.slots, &self.suspended);
+            let Some(challenge) = self.incoming.queue.next(running, games_with, self.now) else { break };
+            self.accept(challenge);
+        }
+    }
+
+    fn accept(&mut self, challenge: Challenge) {
+        let slot = SlotKind::of(&challenge);
+        let seat = match slot {
+            // It gets one whenever there is something to do.
+            SlotKind::Correspondence => None,
+            _ => match self.incoming.queue.capacity.reserve() {
+                // Another account was faster.
+                None => return self.incoming.decline(&challenge, DeclineReason::Later, &mut self.effects),
+                seat => seat,
+            },
+        };
+        let opponent = challenge.challenger.as_ref().map(|user| user.id.clone());
+        self.slots.accept(challenge.id, slot, opponent, seat, self.now);
+        let load = self.load();
+        let ours = self.outgoing.withdraw(load, self.now, &mut self.effects);
+        self.incoming.accept(challenge, ours, &mut self.effects);
+    }
+
+    pub(super) fn accepted(&mut self, id: ChallengeId, result: Result<(), HttpError>) {
+        match self.incoming.accepted(id, result, &mut self.effects) {
+            // Its start may have been told before the reply came.
+            Acceptance::Stands if self.slots.is_accepted(id.into()) => {
+                self.starts.expect(id.into(), self.now)
+            }
+            Acceptance::Stands => {}
+            Acceptance::Failed(limit) => {
+                self.slots.release(id);
+                self.pause_bots(limit);
+            }
+        }
+    }
+
+    /// A challenge of ours that was accepted keeps its seat until its game begins.
+    pub(super) fn our_challenge_ended(&mut self, id: ChallengeId, end: Option<ChallengeEnd>) {
+        let Some((opponent, slot)) = self.outgoing.ended(id, end, self.now, &mut self.effects) else {
+            return;
+        };
+        let seat = self.incoming.queue.capacity.take_proposed();
+        self.slots.accept(
+            id,
+            slot,
+            Some(opponent),
+            seat.filter(|_| slot != SlotKind::Correspondence),
+            self.now,
+        );
+        self.starts.expect(id.into(), self.now);
+    }
+
+    /// Plays no bots while we have reached the limit of such games.
+    pub(super) fn pause_bots(&mut self, limit: Option<BotLimit>) {
+        let Some(BotLimit::Ours(wait)) = limit else { return };
+        let wait = wait.min(DAY);
+        warn!("limit of games against bots reached: the next one in {}", humantime::format_duration(wait));
+        self.incoming.queue.pause_bots(self.now + wait);
+        self.outgoing.pause(wait, self.now);
+    }
+}
+
+/// Counts the games with a player, suspended ones included.
+fn games_with(slots: &GameSlots, suspended: &SuspendedGames) -> impl Fn(&UserId) -> usize {
+    move |player| slots.games_with(player) + suspended.games_with(player)
+}

@@ -1,0 +1,27 @@
+//! Limits that hold back the owner's challenges.
+
+use std::time::Duration;
+
+use zeitnot_wire::lichess::UserId;
+
+/// No limit of the server is longer than a week.
+pub(super) const MAX_WAIT: Duration = Duration::from_secs(7 * 86_400);
+
+/// Reason why the owner's challenge is not sent now.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub(crate) enum NotNow {
+    #[error("the challenge to {0} is still open: wait for the answer")]
+    Open(UserId),
+    #[error(
+        "{max} challenges a day are sent at most (`max_challenges_per_day`): the next one in {}",
+        time(wait)
+    )]
+    Daily { max: usize, wait: Duration },
+    #[error("the server limits our challenges: the next one in {}", time(.0))]
+    Limited(Duration),
+}
+
+/// Formats a wait in whole seconds.
+pub(super) fn time(wait: &Duration) -> humantime::FormattedDuration {
+    humantime::format_duration(Duration::from_secs(wait.min(&MAX_WAIT).as_secs() + 1))
+}
