@@ -14,7 +14,7 @@ async fn half_a_line_before_a_close_is_not_read() {
     let (server, _client, mut wire, mut player) = in_game(Transport::Tcp).await;
     wire.bytes(b"GAME_OVER g1 1-0 Check").await;
     drop(wire);
-    assert!(player.ended().await.starts_with("connection lost: the server closed the connection"));
+    assert!(player.ended().await.starts_with("no result: the server closed the connection"));
     server.joined().await;
 }
 

@@ -18,6 +18,7 @@ use zeitnot_testing::soon;
 use crate::support::{
     client::{Client, Player},
     latency::prompt,
+    log::Log,
     pauses::Pauses,
 };
 
@@ -203,6 +204,22 @@ async fn the_first_stop_withdraws_the_offer() {
     wire.expect("quit", "200 Goodbye").await;
     wire.closed().await;
     client.ends().await;
+}
+
+#[test(start_paused = true)]
+async fn a_connection_that_ends_while_an_offer_waits_is_logged_once() {
+    let log = Log::capture();
+    let (server, client) = started("[offer]").await;
+    for game in 1..=6 {
+        let mut wire = server.visited().await;
+        wire.expect("offer ? 5:00 5:00", &format!("103 {game} game waiting for offer acceptance")).await;
+        drop(wire);
+    }
+    client.shutdown.now.cancel();
+    client.ends().await;
+    for line in ["is offered; waiting", "reconnecting in", "connected again"] {
+        assert_eq!(log.count(line), 1, "{line}: {}", log.text());
+    }
 }
 
 #[test(start_paused = true)]

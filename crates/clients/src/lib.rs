@@ -12,6 +12,7 @@ extern crate zeitnot_testing;
 
 mod backoff;
 pub mod contest;
+mod drive;
 mod findings;
 mod game_clock;
 pub mod imcs;

@@ -1,8 +1,7 @@
 //! Wait for the server's first message. It need not come soon: the original server says nothing to the first player.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::time::Instant;
 use zeitnot_net::Address;
 
 use super::config::Timeouts;
@@ -30,12 +29,12 @@ pub(super) struct FirstMessage {
 
 impl FirstMessage {
     /// Begins the wait. Over WebSocket the handshake was an answer already.
-    pub(super) fn new(address: &Address, timeouts: &Timeouts) -> FirstMessage {
+    pub(super) fn new(address: &Address, timeouts: &Timeouts, now: Instant) -> FirstMessage {
         let mut steps = vec![(Step::Warn, timeouts.join)];
         if !address.is_websocket() {
             steps.push((Step::Probe, timeouts.probe));
         }
-        FirstMessage { joined: Instant::now(), limit: timeouts.join, steps }
+        FirstMessage { joined: now, limit: timeouts.join, steps }
     }
 
     /// Returns when the next step is due.
@@ -43,13 +42,15 @@ impl FirstMessage {
         self.steps.last().and_then(|(_, wait)| self.joined.checked_add(*wait))
     }
 
-    pub(super) fn next(&mut self) -> Option<Step> {
+    /// Returns the next step if it is due.
+    pub(super) fn next(&mut self, now: Instant) -> Option<Step> {
+        self.due().filter(|due| now >= *due)?;
         self.steps.pop().map(|(step, _)| step)
     }
 
     /// Returns whether our `JOIN` has just been sent: a server that refuses it closes at once.
-    pub(super) fn has_just_begun(&self) -> bool {
-        self.joined.elapsed() <= self.limit
+    pub(super) fn has_just_begun(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.joined) <= self.limit
     }
 
     /// Ends the wait.

@@ -1,12 +1,12 @@
-//! One game: the server's messages become events of the seat, the player's actions become messages.
+//! One game: what the server says of it becomes events for the player, and a move becomes a message.
 
 use std::time::{Duration, Instant};
 
-use zeitnot_rules::{ByColor, Color, GameKind, GameResult, MoveText, TimeControl};
-use zeitnot_seat::{Action, Clocks, Event, GameDetails, GameInfo, OpenRequest, PlayerGone, Seat, Turn};
+use zeitnot_rules::{ByColor, Color, GameKind, MoveText, TimeControl};
+use zeitnot_seat::{Clocks, Event, GameDetails, GameInfo, OpenRequest};
 use zeitnot_wire::contest::{FromClient, State, long_algebraic};
 
-use crate::{game_clock::GameClock, wait::now};
+use crate::game_clock::GameClock;
 
 /// Clocks come with two decimals of a second.
 const CLOCK_STEP: Duration = Duration::from_millis(10);
@@ -38,102 +38,94 @@ impl Pairing {
 #[derive(Debug)]
 pub(super) struct Game {
     pub(super) pairing: Pairing,
-    seat: Seat,
     /// Position of the last request for a move.
     asked: String,
     pub(super) clock: GameClock,
 }
 
 impl Game {
-    pub(super) fn new(pairing: Pairing, seat: Seat) -> Game {
+    pub(super) fn new(pairing: Pairing, now: Instant) -> Game {
         let left = ByColor::both(pairing.time_control.initial);
-        let clock = GameClock::new(&left, pairing.color, false, now());
-        Game { pairing, seat, asked: String::new(), clock }
+        let clock = GameClock::new(&left, pairing.color, false, now);
+        Game { pairing, asked: String::new(), clock }
     }
 
-    pub(super) async fn moved(
+    pub(super) fn moved(
         &mut self,
         request: &mut OpenRequest,
-        mover: &str,
-        mv: &str,
+        (mover, mv): (&str, &str),
         state: State,
         read_at: Instant,
-    ) -> Result<(), PlayerGone> {
-        if mover == self.name() {
+        now: Instant,
+    ) -> [Event; 2] {
+        if mover == self.pairing.names[self.pairing.color] {
             request.clear();
         }
-        let clocks = self.read_clocks(request, &state, read_at);
-        match MoveText::new(mv) {
-            Some(mv) => self.seat.send(Event::Moved(mv)).await?,
-            // Longer than any move: the board shows what was played.
-            None => self.seat.send(Event::Board(state.fen)).await?,
-        }
-        self.seat.send(Event::ClocksRead(clocks)).await
+        let clocks = self.read_clocks(request, &state, read_at, now);
+        // Longer than any move: the board shows what was played.
+        let moved = MoveText::new(mv).map_or(Event::Board(state.fen), Event::Moved);
+        [moved, Event::ClocksRead(clocks)]
     }
 
     /// Passes a request on under a new turn. A repeated request means that our answer was refused.
-    pub(super) async fn your_move(
+    pub(super) fn your_move(
         &mut self,
         request: &mut OpenRequest,
         state: State,
         read_at: Instant,
+        now: Instant,
         last_words: Option<&str>,
-    ) -> Result<(), PlayerGone> {
-        if let Some((turn, ())) = request.take_sent()
-            && self.asked == state.fen
-        {
-            let why = last_words.unwrap_or("the server asks again").to_owned();
-            self.seat.send(Event::Refused { turn, why }).await?;
-        }
+    ) -> impl Iterator<Item = Event> + use<> {
+        let answered = request.take_sent().filter(|_| self.asked == state.fen);
+        let why = last_words.unwrap_or("the server asks again").to_owned();
+        let refused = answered.map(|(turn, ())| Event::Refused { turn, why });
         let turn = request.open();
         self.asked.clone_from(&state.fen);
-        let clocks = Some(self.read_clocks(request, &state, read_at));
-        self.seat.send(Event::Board(state.fen)).await?;
-        self.seat.send(Event::YourTurn { turn, clocks }).await
+        let clocks = Some(self.read_clocks(request, &state, read_at, now));
+        refused.into_iter().chain([Event::Board(state.fen), Event::YourTurn { turn, clocks }])
     }
 
-    pub(super) async fn clock_update(
+    /// Returns the message that answers a request.
+    pub(super) fn answer(&mut self, mv: MoveText, now: Instant) -> FromClient {
+        self.clock.answered(now);
+        FromClient::Move { game: self.pairing.game.clone(), mv: long_algebraic(&mv) }
+    }
+
+    pub(super) fn read_clocks(
         &mut self,
         request: &OpenRequest,
         state: &State,
         read_at: Instant,
-    ) -> Result<(), PlayerGone> {
-        let clocks = self.read_clocks(request, state, read_at);
-        self.seat.send(Event::ClocksRead(clocks)).await
-    }
-
-    pub(super) async fn sent(&self, turn: Turn, at: Instant) -> Result<(), PlayerGone> {
-        self.seat.send(Event::Sent { turn, at }).await
-    }
-
-    /// Tells the player the result and closes its seat.
-    pub(super) async fn ended(self, result: String, outcome: Option<GameResult>) {
-        let _ = self.seat.send(Event::Ended { result, outcome }).await;
-    }
-
-    /// Cancel safe.
-    pub(super) async fn action(&mut self) -> Result<Action, PlayerGone> {
-        self.seat.actions.recv().await.ok_or(PlayerGone)
-    }
-
-    /// Returns the message that answers a request.
-    pub(super) fn answer(&mut self, mv: MoveText) -> FromClient {
-        self.clock.answered(now());
-        FromClient::Move { game: self.pairing.game.clone(), mv: long_algebraic(&mv) }
-    }
-
-    fn name(&self) -> &str {
-        &self.pairing.names[self.pairing.color]
-    }
-
-    fn read_clocks(&mut self, request: &OpenRequest, state: &State, read_at: Instant) -> Clocks {
-        self.clock = GameClock::new(&state.left, self.pairing.color, request.is_open(), now());
+        now: Instant,
+    ) -> Clocks {
+        self.clock = GameClock::new(&state.left, self.pairing.color, request.is_open(), now);
         Clocks {
             left: state.left,
             increment: self.pairing.time_control.increment,
             moves_to_go: None,
             resolution: CLOCK_STEP,
             read_at,
+        }
+    }
+}
+
+/// Where a connection stands.
+#[derive(Debug)]
+pub(super) enum Phase {
+    Waiting,
+    /// We have acknowledged the pairing.
+    Acked(Pairing),
+    Playing(Game),
+    /// We have resigned; the server has not ended the game yet.
+    Resigned(Pairing),
+}
+
+impl Phase {
+    pub(super) fn pairing(&self) -> Option<&Pairing> {
+        match self {
+            Phase::Waiting => None,
+            Phase::Acked(pairing) | Phase::Resigned(pairing) => Some(pairing),
+            Phase::Playing(game) => Some(&game.pairing),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Client of the contest protocol over TCP and WebSocket.
 //!
-//! `config` holds its keys of a `[[server]]` table, `connection` plays game after game on one connection,
-//! `first_message` is the wait for its first message, `game` is one game.
+//! `config` holds its keys of a `[[server]]` table, `connection` is the state machine of one connection with its games,
+//! `first_message` its wait for a first message, `game` one game, `wire` its lines on a socket.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -13,8 +13,8 @@ use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 use zeitnot_wire::{Message, contest::FromClient};
 
 use crate::{
+    drive::drive,
     findings::Findings,
-    game_clock::GameClock,
     link::Link,
     protocol::{Protocol, ProtocolError, Shutdown},
     session::{self, ConnectionEnd, ConnectionLog, Session},
@@ -23,11 +23,17 @@ use crate::{
 
 mod config;
 mod connection;
+mod error;
 mod first_message;
 mod game;
+#[cfg(test)]
+mod simulation;
+mod wire;
 
 pub use config::{Config, Player, Timeouts, Tournament};
-use connection::{Connection, ConnectionError};
+use connection::{Connection, Progress};
+use error::ConnectionError;
+use wire::ContestWire;
 
 /// Refusals of our `JOIN` in a row after which we leave.
 const MAX_REFUSALS: u32 = 3;
@@ -75,14 +81,12 @@ impl Protocol for Contest {
     ) -> Result<(), ProtocolError> {
         let config = config.borrow().clone();
         let span = info_span!("contest", server = %config.address, player = %config.player);
-        let games_left = config.games.map(NonZeroU32::get);
+        let progress = Progress { games_left: config.games.map(NonZeroU32::get), ..Progress::default() };
         let mut client = Client {
             config: &config,
             lobby,
             link: None,
-            was_paired: false,
-            lost_game: None,
-            games_left,
+            progress,
             is_over: false,
             is_known: false,
             refusals: 0,
@@ -95,11 +99,7 @@ struct Client<'a> {
     config: &'a Config,
     lobby: Lobby,
     link: Option<Link>,
-    /// The last connection brought a pairing.
-    was_paired: bool,
-    /// Clocks of the game that was lost last with its connection.
-    lost_game: Option<GameClock>,
-    games_left: Option<u32>,
+    progress: Progress,
     /// The tournament was over when we last asked, and that was reported.
     is_over: bool,
     /// We have been paired here: the server knows our tournament and name.
@@ -111,8 +111,8 @@ struct Client<'a> {
 impl Client<'_> {
     /// Counts refusals of our `JOIN`. A server that has paired us before may hold our name for a connection that is
     /// lost, and will let us in again.
-    fn count_refusals(&mut self, ended: &Result<(), ConnectionError>) {
-        self.is_known |= self.was_paired;
+    fn count_refusals(&mut self, ended: &Result<Option<()>, ConnectionError>) {
+        self.is_known |= self.progress.was_paired;
         self.refusals = match ended {
             Err(ConnectionError::JoinRefused(_)) if !self.is_known => self.refusals.saturating_add(1),
             _ => 0,
@@ -153,7 +153,7 @@ impl Session for Client<'_> {
         log: &mut ConnectionLog,
     ) -> Result<ConnectionEnd, ConnectionError> {
         let config = self.config;
-        self.was_paired = false;
+        self.progress.was_paired = false;
         let token = config.token.as_ref().map(Secret::hidden);
         let connecting = config.address.connect_with(token, config.timeouts.connect);
         let Some(connected) = stop.run_until_cancelled(connecting).await else {
@@ -165,15 +165,10 @@ impl Session for Client<'_> {
         }
         log.connected();
         let link = self.link.insert(Link::new(reader, writer));
-        let connection = Connection::new(
-            config,
-            &self.lobby,
-            link,
-            &mut self.was_paired,
-            &mut self.lost_game,
-            &mut self.games_left,
-        );
-        let ended = connection.run(stop.cancelled()).await;
+        let mut connection = Connection::new(config, &mut self.progress, now());
+        let ended = drive(&mut connection, &mut ContestWire::new(link), &self.lobby, stop.cancelled()).await;
+        let lost_game = connection.running();
+        self.progress.lost_game = lost_game.or(self.progress.lost_game);
         if ended.is_err()
             && let Some(link) = self.link.take()
         {
@@ -184,17 +179,17 @@ impl Session for Client<'_> {
             Err(ConnectionError::TournamentOver(said)) => Ok(self.tournament_over(&said, stop).await),
             ended => {
                 self.is_over = false;
-                ended.map(|()| ConnectionEnd::Stopped)
+                ended.map(|_| ConnectionEnd::Stopped)
             }
         }
     }
 
     fn was_useful(&self) -> bool {
-        self.was_paired
+        self.progress.was_paired
     }
 
     fn time_left(&self) -> Option<Duration> {
-        self.lost_game.and_then(|clock| clock.time_left(now()))
+        self.progress.lost_game.and_then(|clock| clock.time_left(now()))
     }
 
     /// A wrong token stays wrong, and so do the kind of a port and a name that is refused again and again.

@@ -1,7 +1,7 @@
 //! Client of IMCS, the Internet MiniChess Server: accepts or offers one game after another.
 //!
 //! `config` holds its keys of a `[[server]]` table, `connection` is a connection on which we are logged in, `seek`
-//! finds a game there, `game` plays it. The server closes after each game. A game whose connection was lost is taken up
+//! finds a game there, `game` is its state machine, `wire` what it hears, `board` and `verdict` are parts of that. The server closes after each game. A game whose connection was lost is taken up
 //! again, if the server still lists it and accepts that, as our arena does.
 
 use std::{num::NonZeroU32, time::Duration};
@@ -15,19 +15,25 @@ use crate::{
     findings::Findings,
     protocol::{Protocol, ProtocolError, Shutdown},
     session::{self, ConnectionEnd, ConnectionLog, Session},
+    wait::now,
 };
 
 mod blocked;
+mod board;
 mod config;
 mod connection;
 mod game;
 mod seek;
+#[cfg(test)]
+mod simulation;
+mod start;
+mod verdict;
+mod wire;
 
 use blocked::BlockedPlayers;
 pub use config::{Accept, Config, Offer, Timeouts, User};
 use connection::ConnectionError;
-use game::LostGame;
-use seek::DeadOffers;
+use seek::Progress;
 
 /// Protocol of the MiniChess server of Portland State.
 #[derive(Debug)]
@@ -66,14 +72,12 @@ impl Protocol for Imcs {
     ) -> Result<(), ProtocolError> {
         let config = config.borrow().clone();
         let span = info_span!("imcs", server = %config.address, user = %config.user);
-        let dead_offers = DeadOffers::default();
         let blocked = BlockedPlayers::default();
         let mut client = Client {
             config: &config,
             lobby,
-            dead_offers,
             blocked: blocked.clone(),
-            lost_game: None,
+            progress: Progress::default(),
             played: 0,
         };
         let playing = session::run(&mut client, &config.timeouts.reconnect, &shutdown).instrument(span);
@@ -112,9 +116,8 @@ fn not_there(kind: OrderKind) -> OrderError {
 struct Client<'a> {
     config: &'a Config,
     lobby: Lobby,
-    dead_offers: DeadOffers,
     blocked: BlockedPlayers,
-    lost_game: Option<LostGame>,
+    progress: Progress,
     played: u32,
 }
 
@@ -126,8 +129,8 @@ impl Session for Client<'_> {
         stop: &CancellationToken,
         log: &mut ConnectionLog,
     ) -> Result<ConnectionEnd, ConnectionError> {
-        let Client { config, lobby, dead_offers, blocked, lost_game, .. } = self;
-        let end = seek::connect_once(config, lobby, stop, log, dead_offers, blocked, lost_game).await?;
+        let Client { config, lobby, blocked, progress, .. } = self;
+        let end = seek::connect_once(config, lobby, stop, log, blocked, progress).await?;
         if end == ConnectionEnd::Completed {
             self.played += 1;
             if self.config.games.is_some_and(|games| games.get() == self.played) {
@@ -139,7 +142,7 @@ impl Session for Client<'_> {
     }
 
     fn time_left(&self) -> Option<Duration> {
-        self.lost_game.as_ref().and_then(LostGame::time_left)
+        self.progress.lost_game.as_ref().and_then(|lost| lost.time_left(now()))
     }
 
     fn has_lost_game(&self) -> bool {

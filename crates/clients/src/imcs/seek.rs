@@ -1,7 +1,7 @@
 //! Search for a game on one connection: takes up the one whose connection was lost, accepts an offer or makes one, and
 //! plays the game.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, future::pending};
 
 use tokio::{
     select,
@@ -16,11 +16,14 @@ use super::{
     blocked::BlockedPlayers,
     config::{Accept, Config, Offer},
     connection::{Connection, ConnectionError, opponent_in, unexpected},
-    game::{Game, LostGame, Start},
+    game::Game,
+    start::{LostGame, Start},
+    wire::GameWire,
 };
 use crate::{
+    drive::drive,
     session::{ConnectionEnd, ConnectionLog},
-    wait::or_never,
+    wait::{now, or_never},
 };
 
 /// Dead offers that are remembered.
@@ -28,7 +31,7 @@ const MAX_DEAD_OFFERS: usize = 64;
 
 /// Offers that led to no game, because their owner is gone. They are not tried again.
 #[derive(Debug, Default)]
-pub(super) struct DeadOffers(VecDeque<u64>);
+struct DeadOffers(VecDeque<u64>);
 
 impl DeadOffers {
     fn add(&mut self, game: u64) {
@@ -39,18 +42,27 @@ impl DeadOffers {
     }
 }
 
+/// What outlasts a connection.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    dead_offers: DeadOffers,
+    /// The game whose connection was lost.
+    pub(super) lost_game: Option<LostGame>,
+    /// The log says that we wait for an opponent. It says so once, however often the offer is repeated.
+    is_waiting: bool,
+}
+
 /// Logs in, finds a game and plays it. After a game the server closes the connection.
 pub(super) async fn connect_once(
     config: &Config,
     lobby: &Lobby,
     stop: &CancellationToken,
     log: &mut ConnectionLog,
-    dead_offers: &mut DeadOffers,
     blocked: &BlockedPlayers,
-    lost_game: &mut Option<LostGame>,
+    progress: &mut Progress,
 ) -> Result<ConnectionEnd, ConnectionError> {
     let opening = Connection::open(config);
-    let connection = match lost_game.as_ref().and_then(LostGame::time_left) {
+    let connection = match progress.lost_game.as_ref().and_then(|lost| lost.time_left(now())) {
         Some(_) => opening.await?,
         None => match stop.run_until_cancelled(opening).await {
             Some(connection) => connection?,
@@ -58,21 +70,28 @@ pub(super) async fn connect_once(
         },
     };
     log.connected();
-    let mut seeker = Seeker { config, stop, dead_offers, blocked, lost_game, connection };
+    let mut seeker = Seeker { config, stop, blocked, progress, connection };
     let Some(start) = seeker.seek().await? else {
         seeker.connection.quit().await;
         return Ok(ConnectionEnd::Stopped);
     };
-    let Seeker { mut connection, dead_offers, lost_game, .. } = seeker;
+    let Seeker { mut connection, progress, .. } = seeker;
+    progress.is_waiting = false;
     let number = start.game;
-    let mut game = Game::new(config, &mut connection, start);
-    let played = game.play(lobby).await;
+    let mut wire = GameWire::new(config, &mut connection, &start);
+    let mut game = Game::new(config, start, now());
+    // A game that runs is finished, whatever stops.
+    let played = drive(&mut game, &mut wire, lobby, pending()).await;
     let is_lost = played.as_ref().is_err_and(ConnectionError::is_lost);
-    *lost_game = game.lost().filter(|_| is_lost);
+    progress.lost_game = game.lost_game().filter(|_| is_lost);
     if let Err(ConnectionError::NoGame(_)) = &played {
-        dead_offers.add(number);
+        progress.dead_offers.add(number);
     }
-    played?;
+    if let Some(why) = played?.flatten() {
+        // Without a player there must be a delay before the next game.
+        return Err(ConnectionError::NoPlayer(why));
+    }
+    drop(wire);
     connection.wait_for_close().await;
     Ok(ConnectionEnd::Completed)
 }
@@ -80,9 +99,8 @@ pub(super) async fn connect_once(
 struct Seeker<'a> {
     config: &'a Config,
     stop: &'a CancellationToken,
-    dead_offers: &'a mut DeadOffers,
     blocked: &'a BlockedPlayers,
-    lost_game: &'a mut Option<LostGame>,
+    progress: &'a mut Progress,
     connection: Connection<'a>,
 }
 
@@ -119,8 +137,8 @@ impl Seeker<'_> {
     /// Takes up the game whose connection was lost, if the server lists it as running and lets us. The servers of the
     /// course do not.
     async fn take_up(&mut self) -> Result<Option<Start>, ConnectionError> {
-        let runs = |lost: &&LostGame| lost.time_left().is_some();
-        if let Some(&LostGame { game, color, .. }) = self.lost_game.as_ref().filter(runs) {
+        let runs = |lost: &&LostGame| lost.time_left(now()).is_some();
+        if let Some(&LostGame { game, color, .. }) = self.progress.lost_game.as_ref().filter(runs) {
             let entries = self.connection.list().await?;
             if let Some(opponent) = opponent_in(entries, self.config, game, color) {
                 self.connection.send(&Command::Accept { game: game.to_string(), color: ColorChoice::Any })?;
@@ -130,7 +148,7 @@ impl Seeker<'_> {
             }
             info!("game {game} cannot be taken up again");
         }
-        *self.lost_game = None;
+        self.progress.lost_game = None;
         Ok(None)
     }
 
@@ -152,7 +170,7 @@ impl Seeker<'_> {
             if let Some(start) = self.accepted(game, name).await? {
                 return Ok(Some(start));
             }
-            self.dead_offers.add(game);
+            self.progress.dead_offers.add(game);
         }
         Ok(None)
     }
@@ -166,7 +184,7 @@ impl Seeker<'_> {
             _ => return None,
         };
         let ours = *name == self.config.user.to_string();
-        let is_open = !self.dead_offers.0.contains(game) && !self.blocked.contains(name);
+        let is_open = !self.progress.dead_offers.0.contains(game) && !self.blocked.contains(name);
         let fits = !ours && is_open && accept.allows(name, *rating, *yours);
         fits.then(|| Acceptable { game: *game, name: name.clone(), color })
     }
@@ -185,7 +203,7 @@ impl Seeker<'_> {
                     return Ok(None);
                 }
                 FromServer::Fatal(text) => {
-                    self.dead_offers.add(game);
+                    self.progress.dead_offers.add(game);
                     return Err(ConnectionError::NoGame(text));
                 }
                 other => debug!("ignored: {other:?}"),
@@ -197,7 +215,10 @@ impl Seeker<'_> {
     async fn offer(&mut self, offer: &Offer) -> Result<Option<Start>, ConnectionError> {
         self.connection.send(&Command::Offer { color: offer.color, times: Some(offer.times()) })?;
         let game = self.offered().await?;
-        info!("game {game} is offered; waiting for an opponent");
+        match std::mem::replace(&mut self.progress.is_waiting, true) {
+            false => info!("game {game} is offered; waiting for an opponent"),
+            true => debug!("game {game} is offered"),
+        }
         // Without offers to accept there is no reason to withdraw ours.
         let withdraw_after = self.config.accept.as_ref().map(|_| offer.withdraw_after);
         let stop = self.stop;

@@ -1,7 +1,7 @@
 //! Client of TUC-Chess over UDP: sends a name, gets a seat, plays a game.
 //!
-//! `config` holds its keys of a `[[server]]` table, `game` plays one game on one `socket`, `silence` reports that
-//! nothing comes, `local_server` notices the end of a server on this machine.
+//! `config` holds its keys of a `[[server]]` table, `game` is the state machine of one `socket`, `playing` its running
+//! game, `wire` what it hears, `silence` reports that nothing comes, `local_server` notices the end of a server on this machine.
 //!
 //! Datagrams get lost, and the protocol has no way to ask again: losses are made good where possible; otherwise the game
 //! is left with a warning.
@@ -14,20 +14,29 @@ use tracing::{Instrument, info, info_span};
 use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 
 use crate::{
+    drive::drive,
     findings::Findings,
     protocol::{Protocol, ProtocolError, Shutdown},
     session::{self, ConnectionEnd, ConnectionLog, Session},
+    wait::now,
 };
 
 mod config;
+mod end;
 mod game;
 mod local_server;
+mod playing;
 mod silence;
+#[cfg(test)]
+mod simulation;
 mod socket;
+mod wire;
 
 pub use config::{Config, Name, Timeouts};
-use game::{Game, GameError};
+use end::GameError;
+use game::Game;
 use socket::Socket;
+use wire::TucWire;
 
 /// Protocol of the course server of the Technical University of Crete.
 #[derive(Debug)]
@@ -85,7 +94,9 @@ impl Session for Client<'_> {
         log: &mut ConnectionLog,
     ) -> Result<ConnectionEnd, GameError> {
         let socket = Socket::open(&self.config.address).await?;
-        let Some(result) = Game::new(self.config, socket).run(&self.lobby, stop, log).await? else {
+        let mut game = Game::new(self.config, now());
+        let mut wire = TucWire::new(socket, log);
+        let Some(result) = drive(&mut game, &mut wire, &self.lobby, stop.cancelled()).await? else {
             return Ok(ConnectionEnd::Stopped);
         };
         self.remaining -= 1;

@@ -1,0 +1,175 @@
+//! Drives the state machine of a protocol: brings it what happens, and performs what it wants done.
+//!
+//! A machine knows neither sockets nor timers nor players, so a test can bring it anything at any time.
+
+use std::{collections::VecDeque, fmt, time::Instant};
+
+use tokio::select;
+use zeitnot_seat::{Action, Event, GameInfo, Lobby, PlayerGone, Seat, Turn};
+
+use crate::wait::{now, or_never, until};
+
+#[cfg(test)]
+pub(crate) mod simulation;
+
+/// What happens.
+#[derive(Debug)]
+pub(crate) enum Input<M> {
+    /// The connection is open.
+    Start,
+    /// A message of the server, and when it was read.
+    Message(M, Instant),
+    /// A message that cannot be read.
+    Unreadable,
+    /// Our answer to this turn was handed to the socket then.
+    Sent(Turn, Instant),
+    /// The player has decided.
+    Action(Action),
+    /// The game has no player, for this reason.
+    NoPlayer(String),
+    /// The time is up that [`due`](Machine::due) named.
+    Time,
+}
+
+/// What a machine wants done.
+#[derive(Debug)]
+pub(crate) enum Effect<C> {
+    /// Send a message, which may be the answer to a turn.
+    Send(C, Option<Turn>),
+    /// Find a player.
+    Open(Box<GameInfo>),
+    /// Send an event to the player, if there is one. The end of the game is the last.
+    Tell(Event),
+}
+
+/// Effects in their order.
+pub(crate) type Effects<C> = VecDeque<Effect<C>>;
+
+/// State machine of one connection.
+pub(crate) trait Machine: Send {
+    type Message: Send;
+    type Command: Send;
+    /// End of the connection that is no error.
+    type End: Send;
+    /// Error of the socket.
+    type Lost: Send;
+    type Error: fmt::Display + Send;
+
+    /// Changes the state. Returns the end if this was the last input.
+    fn on(&mut self, input: Input<Self::Message>, now: Instant) -> Result<Option<Self::End>, Self::Error>;
+
+    /// Effects that are to be performed.
+    fn effects(&mut self) -> &mut Effects<Self::Command>;
+
+    /// Returns when the next [`Input::Time`] is due.
+    fn due(&self) -> Option<Instant>;
+
+    /// Explains the end of the connection.
+    fn lost(&mut self, error: Self::Lost, now: Instant) -> Self::Error;
+
+    /// Returns whether a stop ends the connection now, as no game runs.
+    fn may_stop(&self) -> bool;
+}
+
+/// Connection of a machine to its server.
+pub(crate) trait Wire<M: Machine>: Send {
+    fn send(
+        &mut self,
+        command: M::Command,
+        answers: Option<Turn>,
+    ) -> impl Future<Output = Result<(), M::Lost>> + Send;
+
+    /// Returns the next input from the server. Cancel safe.
+    fn next(&mut self) -> impl Future<Output = Result<Input<M::Message>, M::Lost>> + Send;
+}
+
+/// Drives a machine to its end, or until `stop` and no game runs: then there is no [`Machine::End`]. A game that is
+/// still open then is ended for its player.
+pub(crate) async fn drive<M: Machine>(
+    machine: &mut M,
+    wire: &mut impl Wire<M>,
+    lobby: &Lobby,
+    stop: impl Future<Output = ()> + Send,
+) -> Result<Option<M::End>, M::Error> {
+    let mut driver = Driver { machine, wire, lobby, seat: None };
+    let ended = driver.run(stop).await;
+    let result = match &ended {
+        Ok(_) => "no result: left".to_owned(),
+        Err(error) => format!("no result: {error}"),
+    };
+    let _ = driver.tell(Event::Ended { result, outcome: None }).await;
+    ended
+}
+
+struct Driver<'a, M, W> {
+    machine: &'a mut M,
+    wire: &'a mut W,
+    lobby: &'a Lobby,
+    seat: Option<Seat>,
+}
+
+impl<M: Machine, W: Wire<M>> Driver<'_, M, W> {
+    async fn run(&mut self, stop: impl Future<Output = ()> + Send) -> Result<Option<M::End>, M::Error> {
+        let mut stop = std::pin::pin!(stop);
+        let mut input = Input::Start;
+        loop {
+            if let Some(end) = self.on(input).await? {
+                return Ok(Some(end));
+            }
+            input = select! {
+                biased;
+                () = &mut stop, if self.machine.may_stop() => return Ok(None),
+                input = self.wire.next() => input.map_err(|lost| self.machine.lost(lost, now()))?,
+                action = or_never(self.seat.as_mut().map(|seat| seat.actions.recv())) => match action {
+                    Some(action) => Input::Action(action),
+                    None => self.no_player(&PlayerGone),
+                },
+                () = until(self.machine.due()) => Input::Time,
+            };
+        }
+    }
+
+    /// Brings the machine an input, and performs the effects.
+    async fn on(&mut self, input: Input<M::Message>) -> Result<Option<M::End>, M::Error> {
+        let mut end = self.machine.on(input, now())?;
+        while let Some(effect) = self.machine.effects().pop_front() {
+            let no_player = match effect {
+                Effect::Send(command, answers) => {
+                    let sent = self.wire.send(command, answers).await;
+                    sent.map_err(|lost| self.machine.lost(lost, now()))?;
+                    None
+                }
+                Effect::Open(info) => match self.lobby.open(*info).await {
+                    Ok(seat) => {
+                        self.seat = Some(seat);
+                        None
+                    }
+                    Err(declined) => Some(self.no_player(&declined)),
+                },
+                Effect::Tell(event) => self.tell(event).await.err().map(|gone| self.no_player(&gone)),
+            };
+            if let Some(input) = no_player {
+                end = self.machine.on(input, now())?.or(end);
+            }
+        }
+        Ok(end)
+    }
+
+    async fn tell(&mut self, event: Event) -> Result<(), PlayerGone> {
+        let is_last = matches!(event, Event::Ended { .. });
+        let told = match &self.seat {
+            Some(seat) => seat.send(event).await,
+            None => Ok(()),
+        };
+        if is_last {
+            self.seat = None;
+            return Ok(());
+        }
+        told
+    }
+
+    fn no_player(&mut self, why: &impl fmt::Display) -> Input<M::Message> {
+        self.seat = None;
+        Input::NoPlayer(why.to_string())
+    }
+}

@@ -1,0 +1,33 @@
+//! Games that begin, and games that may go on.
+
+use std::time::{Duration, Instant};
+
+use zeitnot_rules::Color;
+
+use crate::game_clock::GameClock;
+
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    pub(super) game: u64,
+    pub(super) color: Color,
+    pub(super) yours: Duration,
+    pub(super) theirs: Duration,
+    pub(super) opponent: Option<String>,
+    /// It goes on from a board that the server will show.
+    pub(super) is_resumed: bool,
+}
+
+/// Game whose connection was lost. Our arena lets a player take it up again.
+#[derive(Debug)]
+pub(super) struct LostGame {
+    pub(super) game: u64,
+    pub(super) color: Color,
+    pub(super) clock: GameClock,
+}
+
+impl LostGame {
+    /// Returns our time left, unless the game must be over.
+    pub(super) fn time_left(&self, now: Instant) -> Option<Duration> {
+        self.clock.time_left(now)
+    }
+}
