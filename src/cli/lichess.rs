@@ -5,9 +5,10 @@ use std::{io, num::NonZeroUsize, path::PathBuf};
 use clap::Subcommand;
 
 use zeitnot_clients::lichess::{
-    Config, HttpError, Lichess, NEW_ACCOUNT, NEW_TOKEN, Password, TokenError, TokenInfo, Tournament,
-    check_token, join, leave, upgrade,
+    Config, HttpError, Lichess, NEW_ACCOUNT, NEW_TOKEN, TokenError, TokenInfo, Tournament, check_token, join,
+    leave, upgrade,
 };
+use zeitnot_net::secret::Secret;
 use zeitnot_wire::lichess::{Scope, TeamId, Token, TournamentId, User};
 
 use super::{
@@ -137,7 +138,7 @@ fn entered(config: &Config, id: TournamentId, team: Option<&TeamId>, password: O
     let configured = config.tournament.iter().find(|tournament| tournament.id == id);
     let mut tournament = configured.cloned().unwrap_or_else(|| Tournament::new(id));
     tournament.team = team.cloned().or(tournament.team);
-    tournament.password = password.map(Password::from).or(tournament.password);
+    tournament.password = password.map(Secret::of).or(tournament.password);
     tournament
 }
 

@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeMap, io, path::Path};
 
+use zeitnot_net::secret::Secret;
 use zeitnot_net::{
     append_whole,
     secret_file::{self, SecretFileError},
 };
 use zeitnot_pairing::Name;
-use zeitnot_web::secret::Secret;
 
 /// Largest file in bytes.
 const MAX_FILE: u64 = 1 << 20;

@@ -1,5 +1,5 @@
 //! The page's server: its API and sockets, its protection, the tables where people play; and what every server of the
-//! program needs: ports, places for connections, rations of addresses, secrets.
+//! program needs: ports, places for connections, rations of addresses.
 //!
 //! It shows the games and tournaments of the hub and of the database. The arena and the bot
 //! pass in their own parts: routes, searches for people, the priority of threads.
@@ -18,6 +18,5 @@ pub mod page;
 pub mod places;
 pub mod play;
 pub mod port;
-pub mod secret;
 pub mod side_thread;
 pub mod status_server;

@@ -2,21 +2,21 @@
 //!
 //! Source: github.com/ammonb/chess-contest-server, as its server implements it.
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
 use zeitnot_rules::{ByColor, Color, GameResult, MAX_TIME, MoveText, TimeControl};
 
-use super::{Message, WireError, shorten};
+use super::{Message, Secret, WireError, shorten};
 
 /// Message of a client. `Ack` acknowledges `GAME_PAIRED`, `Move` answers `YOUR_MOVE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // each field is named as in the protocol's document
 pub enum FromClient {
-    /// The key is an extension of ours, for tournaments that ask for one.
+    /// The key is an extension of ours, for tournaments that ask for one: the player's own, or the password.
     Join {
         tournament: String,
         player: String,
-        key: Option<JoinKey>,
+        key: Option<Secret>,
     },
     Ack {
         game: String,
@@ -59,16 +59,6 @@ pub enum FromServer {
     GameOver { game: String, result: GameResult, reason: String },
     GameAborted { reason: String },
     Said { sender: String, text: String },
-}
-
-/// Key of a player or password of a tournament. `Debug` does not show it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct JoinKey(pub String);
-
-impl fmt::Debug for JoinKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JoinKey(…)")
-    }
 }
 
 /// State of a game.
@@ -156,13 +146,13 @@ impl<'l> Fields<'l> {
     }
 
     /// Returns the last word of a line, if there is one more. Errors do not repeat it.
-    fn key(&mut self) -> Result<Option<JoinKey>, WireError> {
+    fn key(&mut self) -> Result<Option<Secret>, WireError> {
         if self.rest.is_empty() {
             return Ok(None);
         }
         let key = self.owned("a key").map_err(|_| self.error("one word after the player", "…"))?;
         match self.rest {
-            "" => Ok(Some(JoinKey(key))),
+            "" => Ok(Some(Secret::new(key))),
             _ => Err(self.error("a name without spaces, and at most one word after it", "more")),
         }
     }
@@ -219,8 +209,8 @@ impl Message for FromClient {
     fn to_line(&self) -> String {
         match self {
             FromClient::Join { tournament, player, key: None } => format!("JOIN {tournament} {player}"),
-            FromClient::Join { tournament, player, key: Some(JoinKey(key)) } => {
-                format!("JOIN {tournament} {player} {key}")
+            FromClient::Join { tournament, player, key: Some(key) } => {
+                format!("JOIN {tournament} {player} {}", key.expose())
             }
             FromClient::Ack { game } => format!("ACK {game}"),
             FromClient::Move { game, mv } => format!("MOVE {game} {mv}"),

@@ -10,8 +10,11 @@ pub mod imcs;
 pub mod lichess;
 pub mod nthu;
 pub mod pgn;
+mod secret;
 pub mod tuc;
 pub mod uci;
+
+pub use secret::Secret;
 
 /// Message of a protocol.
 ///

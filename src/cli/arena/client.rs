@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::{Method, StatusCode, Url};
 use serde_json::Value;
 use zeitnot_net::http::{self, BaseUrl, ReadUntil};
-use zeitnot_web::secret::Secret;
+use zeitnot_net::secret::Secret;
 use zeitnot_wire::printable;
 
 use crate::cli::{CliError, usage};

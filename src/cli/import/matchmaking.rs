@@ -3,8 +3,9 @@
 use serde_json::Value;
 use toml::{Table, Value as Toml};
 
-use zeitnot_clients::lichess::{is_offered, is_offered_days, playable_variants};
+use zeitnot_clients::lichess::playable_variants;
 use zeitnot_rules::TimeControl;
+use zeitnot_wire::lichess::clocks::{is_offered, is_offered_days};
 
 use super::{tables::Import, values};
 

@@ -10,11 +10,7 @@ use zeitnot_host::tag::GameTag;
 use zeitnot_net::{Incoming, LineWriter};
 use zeitnot_pairing::Name;
 use zeitnot_web::places::{Place, Pool};
-use zeitnot_wire::{
-    Message,
-    contest::{FromClient, JoinKey},
-    printable,
-};
+use zeitnot_wire::{Message, Secret, contest::FromClient, printable};
 
 use super::{ContestFront, wire::from_server};
 use crate::{
@@ -211,12 +207,7 @@ impl Guest<'_> {
         Ok(())
     }
 
-    async fn join(
-        &mut self,
-        tournament: &str,
-        player: &str,
-        key: Option<JoinKey>,
-    ) -> Result<(), CloseReason> {
+    async fn join(&mut self, tournament: &str, player: &str, key: Option<Secret>) -> Result<(), CloseReason> {
         self.name = format!("{} in {}", printable(player, MAX_SHOWN), printable(tournament, MAX_SHOWN));
         let name = match Name::try_from(player) {
             Ok(name) => name,

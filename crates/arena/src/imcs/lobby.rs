@@ -13,12 +13,11 @@ use zeitnot_host::{
     panic_guard,
     store::Store,
 };
-use zeitnot_net::Rate;
+use zeitnot_net::{Rate, secret::is_same};
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_web::{
     guesses::{Guesses, WrongSecret},
     keyed::Rations,
-    secret::is_same,
 };
 use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer, Times, VERSION, Verdict, dashed, letter};
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use zeitnot_rules::{self as rules, Color, DynGame, chess::chess960_start};
 use zeitnot_wire::lichess::{
     ColorWish, NewChallenge, PerfKey, PerfName, Source, Speed, TimeControl, Variant, VariantKey,
+    clocks::{has_increment, has_limit},
 };
 
 use super::{
@@ -31,15 +32,12 @@ impl Config {
         let clock = time.clock().ok_or_else(|| {
             Refusal::field("clock.limit", "A clock is required: there are no correspondence games here")
         })?;
-        let (limit, increment) = (clock.initial.as_secs_f64(), clock.increment.as_secs_f64());
-        let is_whole = limit.fract() == 0.0 && increment.fract() == 0.0;
-        let is_short = matches!(clock.initial.as_secs(), 0 | 15 | 30 | 45 | 90);
-        let is_usual = is_whole && (is_short || limit % 60.0 == 0.0 && limit <= 10_800.0);
         let is_any = self.clocks == ClockPolicy::Any && !clock.initial.is_zero();
-        if clock.initial > self.max_clock_limit || !is_any && !is_usual {
+        let is_empty = clock.initial.is_zero() && clock.increment.is_zero();
+        if clock.initial > self.max_clock_limit || !is_any && !has_limit(clock.initial) {
             Err(Refusal::field("clock.limit", "Invalid clock limit"))
         } else if clock.increment > self.max_clock_increment
-            || !is_any && (increment > 60.0 || limit + increment == 0.0)
+            || !is_any && (is_empty || !has_increment(clock.increment))
         {
             Err(Refusal::field("clock.increment", "Invalid clock increment"))
         } else {

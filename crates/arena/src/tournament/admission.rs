@@ -2,18 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use zeitnot_net::secret::Secret;
 use zeitnot_pairing::Name;
-use zeitnot_wire::contest::JoinKey;
 
 use crate::{client::Client, keys::Keys};
 use zeitnot_host::{
     note::{Note, with_note},
     origin::Origin,
 };
-use zeitnot_web::{
-    guesses::{Guesses, WrongSecret},
-    secret::Secret,
-};
+use zeitnot_web::guesses::{Guesses, WrongSecret};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum JoinError {
@@ -55,7 +52,7 @@ pub(crate) enum Proof {
     /// Another front knows its account.
     Account,
     /// A connection from this address, and the key that it showed.
-    Shown { from: Origin, key: Option<JoinKey> },
+    Shown { from: Origin, key: Option<zeitnot_wire::Secret> },
 }
 
 #[derive(Clone, Debug)]
@@ -98,7 +95,7 @@ impl Admission {
         let Applicant { name, proof, client } = applicant;
         let (from, shown) = match &proof {
             Proof::Account => return Ok(Admitted { name, holder: None, client }),
-            Proof::Shown { from, key } => (*from, key.as_ref().map(|JoinKey(key)| key.as_str())),
+            Proof::Shown { from, key } => (*from, key.as_ref().map(zeitnot_wire::Secret::expose)),
         };
         let rejected = |wrong| match wrong {
             WrongSecret::Wrong => JoinError::WrongKey(name.clone()),
@@ -142,7 +139,7 @@ mod tests {
     fn try_join(admission: &Admission, player: &str, key: Option<&str>) -> Result<bool, JoinError> {
         let client = Client::channel(CancellationToken::new()).0;
         let from = Origin::from(IpAddr::from([10, 0, 0, 1]));
-        let proof = Proof::Shown { from, key: key.map(|key| JoinKey(key.to_owned())) };
+        let proof = Proof::Shown { from, key: key.map(zeitnot_wire::Secret::new) };
         let admitted = admission.admit(&name("class"), Applicant { name: name(player), proof, client });
         admitted.map(|admitted| admitted.holder.is_some())
     }

@@ -4,12 +4,12 @@ use std::{fmt, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use zeitnot_net::secret::Secret;
 use zeitnot_pairing::{
     Name, PairingSystem,
     format::{AccelerationKind, Format, MAX_PLAYERS, PairingKind, TieBreak},
 };
 use zeitnot_rules::TimeControl;
-use zeitnot_web::secret::Secret;
 
 use crate::{
     duration::{MAX_WAIT, seconds},

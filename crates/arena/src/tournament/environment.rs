@@ -22,7 +22,8 @@ use zeitnot_host::{
     live::{Feed, view::JoinLine},
     store::{GameFile, Store, StoreActor},
 };
-use zeitnot_web::{guesses::Guesses, secret::Secret};
+use zeitnot_net::secret::Secret;
+use zeitnot_web::guesses::Guesses;
 
 /// Parts of an arena that all its tournaments share.
 #[derive(Debug)]

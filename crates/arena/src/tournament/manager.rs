@@ -33,7 +33,7 @@ use zeitnot_host::{
     panic_guard::{self, Panic},
     store::{Store, StoreThread},
 };
-use zeitnot_web::secret::Secret;
+use zeitnot_net::secret::Secret;
 
 /// Requests that may wait.
 const QUEUE: usize = 64;

@@ -8,12 +8,12 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
+use zeitnot_net::secret::Secret;
 use zeitnot_pairing::{
     Name,
     format::{AccelerationKind, MAX_PLAYERS, PairingKind, TieBreak},
 };
 use zeitnot_rules::TimeControl;
-use zeitnot_web::secret::Secret;
 
 use super::config::{StartKind, TournamentConfig, games_per_pair, max_illegal_moves};
 use crate::{duration::seconds, keys::Keys};

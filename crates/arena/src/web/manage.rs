@@ -8,11 +8,9 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use zeitnot_host::live::view::{RefusalRow, Tournament};
+use zeitnot_net::secret::Secret;
 use zeitnot_pairing::Name;
-use zeitnot_web::{
-    page::{ApiError, ApiJson, ByOrganiser, ErrorBody, Param, WebState},
-    secret::Secret,
-};
+use zeitnot_web::page::{ApiError, ApiJson, ByOrganiser, ErrorBody, Param, WebState};
 
 use super::Tournaments;
 use crate::tournament::{AccessKind, AskedAccess, ManageError, Settings};

@@ -7,8 +7,8 @@ use zeitnot_net::{Rate, Ration};
 use zeitnot_rules::{GameResult, MoveText};
 use zeitnot_seat::{Action, Event, OpenRequest, Turn};
 use zeitnot_wire::{
-    Message,
-    contest::{FromClient, FromServer, JoinKey, State, result_text},
+    Message, Secret,
+    contest::{FromClient, FromServer, State, result_text},
 };
 
 use super::{
@@ -135,7 +135,7 @@ impl<'a> Connection<'a> {
     fn join(&mut self) {
         let Config { tournament, player, key, .. } = self.config;
         let (tournament, player) = (tournament.to_string(), player.to_string());
-        let key = key.as_ref().map(|key| JoinKey(key.expose().to_owned()));
+        let key = key.as_ref().map(|key| Secret::new(key.expose()));
         self.say(&FromClient::Join { tournament, player, key }, None);
     }
 

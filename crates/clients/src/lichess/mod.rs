@@ -65,14 +65,13 @@ use connections::Pool;
 use game::context::GameContext;
 pub use http::HttpError;
 use http::{BotLimit, Http, MAX_PAUSE, wait_in_game};
-pub use matchmaking::config::{is_offered, is_offered_days};
 use matchmaking::decline_history::DeclineHistory;
 use rate_limits::RequestKind;
 use recent::RecentByUser;
 use records::pgn_writer::PgnWriter;
 use stream::{Lines, Stream, StreamEvent};
 use tasks::Tasks;
-pub use teams::schedule::{Password, Tournament};
+pub use teams::schedule::Tournament;
 pub use token::TokenError;
 pub use zeitnot_net::http::BaseUrl;
 

@@ -6,9 +6,9 @@ use std::{
 };
 
 use serde::Deserialize;
-use zeitnot_net::secret_file;
+use zeitnot_net::{secret::Secret, secret_file};
 
-use crate::{hosts::PublicUrl, secret::Secret};
+use crate::hosts::PublicUrl;
 
 /// Environment variable with the organiser's token.
 const TOKEN_VARIABLE: &str = "ZEITNOT_ORGANISER_TOKEN";

@@ -2,12 +2,10 @@
 
 use axum::http::{HeaderMap, StatusCode, header};
 use zeitnot_host::origin::Origin;
+use zeitnot_net::secret::Secret;
 
 use super::answer::ApiError;
-use crate::{
-    guesses::{Guesses, WrongSecret},
-    secret::Secret,
-};
+use crate::guesses::{Guesses, WrongSecret};
 
 /// Check of the organiser's token.
 #[derive(Clone, Debug)]

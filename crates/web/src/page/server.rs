@@ -18,7 +18,7 @@ use zeitnot_host::{
     jobs::{self, Handle, Jobs},
     live::{Event, Feed, Hub},
 };
-use zeitnot_net::{Rate, descriptors};
+use zeitnot_net::{Rate, descriptors, secret::Secret};
 
 use super::{
     archive::{Archive, ViewStored},
@@ -36,7 +36,6 @@ use crate::{
     places::{Place, Places, Pool},
     play::{Analyst, Searcher, Tables, TablesActor},
     port::Port,
-    secret::Secret,
     side_thread::SideThread,
 };
 

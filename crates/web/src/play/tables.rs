@@ -19,7 +19,7 @@ use zeitnot_host::{
     tag::GameTag,
     timer::until,
 };
-use zeitnot_net::Rate;
+use zeitnot_net::{Rate, secret::Secret};
 use zeitnot_rules::{ByColor, Color};
 
 use super::{
@@ -30,7 +30,7 @@ use super::{
     table::{Question, Table},
     view::{SeatView, TableNotice},
 };
-use crate::{keyed::Rations, secret::Secret};
+use crate::keyed::Rations;
 
 /// Tables at once.
 const MAX_TABLES: usize = 256;

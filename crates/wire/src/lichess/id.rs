@@ -1,13 +1,12 @@
 //! Ids: short, and of characters that need no escaping in a URL.
 
-use std::{cmp::Ordering, fmt, str::FromStr};
+use std::{fmt, str::FromStr};
 
 use arrayvec::ArrayString;
-use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
-use subtle::ConstantTimeEq;
 
 use super::shorten;
+use crate::Secret;
 
 /// Text that is not an id of this kind.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -120,14 +119,14 @@ impl From<GameId> for ChallengeId {
 }
 
 /// API token; never shown.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Token(SecretString);
+pub struct Token(Secret);
 
 impl Token {
     /// Returns the text for the `Authorization` header.
     pub fn expose(&self) -> &str {
-        self.0.expose_secret()
+        self.0.expose()
     }
 }
 
@@ -137,7 +136,7 @@ impl FromStr for Token {
     fn from_str(text: &str) -> Result<Self, BadId> {
         let clean = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
         if (1..=512).contains(&text.len()) && text.bytes().all(clean) {
-            Ok(Token(text.into()))
+            Ok(Token(Secret::new(text)))
         } else {
             Err(BadId { expected: "a token of letters, digits and underscores", got: "…".into() })
         }
@@ -154,35 +153,6 @@ impl TryFrom<String> for Token {
 impl Serialize for Token {
     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(self.expose())
-    }
-}
-
-/// In a time that depends on the lengths only.
-impl PartialEq for Token {
-    fn eq(&self, other: &Token) -> bool {
-        self.expose().as_bytes().ct_eq(other.expose().as_bytes()).into()
-    }
-}
-
-impl Eq for Token {}
-
-impl PartialOrd for Token {
-    fn partial_cmp(&self, other: &Token) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// By length, then by text, in a time that depends on the lengths only: a look-up in a map tells nobody how much of a
-/// token was right.
-impl Ord for Token {
-    fn cmp(&self, other: &Token) -> Ordering {
-        let ours = self.expose().as_bytes();
-        let theirs = other.expose().as_bytes();
-        let first_difference = ours
-            .iter()
-            .zip(theirs)
-            .fold(0, |before: i16, (a, b)| before + (i16::from(*a) - i16::from(*b)) * i16::from(before == 0));
-        ours.len().cmp(&theirs.len()).then(first_difference.cmp(&0))
     }
 }
 

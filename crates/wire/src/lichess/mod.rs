@@ -15,6 +15,7 @@ use super::{Message, WireError, shorten};
 mod account;
 mod answer;
 mod challenge;
+pub mod clocks;
 mod codec;
 mod event;
 #[cfg(test)]

@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
 use zeitnot_rules::TimeControl as Clock;
-use zeitnot_wire::lichess::{PerfKey, Speed, TimeControl, User, UserId, VariantKey};
+use zeitnot_wire::lichess::{
+    PerfKey, TimeControl, User, UserId, VariantKey,
+    clocks::{BOT_CLOCKS, DAYS, is_offered, is_offered_days},
+};
 
 use crate::{
     lichess::challenges::filter::{Mode, playable_variants},
@@ -85,9 +88,6 @@ pub enum RatingPreference {
     Low,
 }
 
-/// Days for a move that Lichess has.
-const DAYS: &[u32] = &[1, 2, 3, 5, 7, 10, 14];
-
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let clocks = self.clocks.iter().map(|(clock, _)| TimeControl::Clock(*clock).to_string());
@@ -153,21 +153,9 @@ fn clocks<'de, D: Deserializer<'de>>(table: D) -> Result<Vec<(Clock, u32)>, D::E
         if is_offered(clock) {
             return Ok((clock, weight));
         }
-        Err(D::Error::custom(format!(
-            "{text} is no clock that Lichess has for bots: 15, 30, 45, 60, 90 or whole minutes up to three hours, \
-             with an increment of at most 60 seconds, and no UltraBullet"
-        )))
+        Err(D::Error::custom(format!("{text} is no clock that Lichess has for bots: {BOT_CLOCKS}")))
     };
     BTreeMap::<String, u32>::deserialize(table)?.into_iter().map(clock).collect()
-}
-
-/// Returns whether Lichess has such clocks for bots.
-pub fn is_offered(clock: Clock) -> bool {
-    let initial = clock.initial.as_secs();
-    let increment = clock.increment.as_secs();
-    let is_whole = clock.initial.subsec_nanos() == 0 && clock.increment.subsec_nanos() == 0;
-    let is_known = matches!(initial, 15 | 30 | 45 | 90) || (initial.is_multiple_of(60) && initial <= 10_800);
-    is_whole && is_known && increment <= 60 && Speed::of(clock) != Speed::UltraBullet
 }
 
 fn days<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<u32>, D::Error> {
@@ -178,11 +166,6 @@ fn days<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<u32>, D::Error> {
             Err(D::Error::custom(format!("Lichess has no games with {days} days for a move: {DAYS:?}")))
         }
     }
-}
-
-/// Returns whether Lichess has correspondence games with so many days for a move.
-pub fn is_offered_days(days: u32) -> bool {
-    DAYS.contains(&days)
 }
 
 /// Returns the variants that can be proposed. There are no positions to begin from.

@@ -5,8 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
+use zeitnot_net::secret::Secret;
 use zeitnot_wire::lichess::{Form, JoinTeam, JoinTournament, TeamId, TournamentId, TournamentState};
 
 use crate::lichess::HttpError;
@@ -27,8 +27,8 @@ pub struct Team {
     /// Message to its leaders.
     #[serde(default)]
     pub message: Option<String>,
-    #[serde(default)]
-    pub password: Option<Password>,
+    #[serde(default, deserialize_with = "Secret::any")]
+    pub password: Option<Secret>,
 }
 
 /// A `tournament` table.
@@ -38,8 +38,8 @@ pub struct Tournament {
     /// The last part of its address.
     pub id: TournamentId,
     /// Its password, if it has one.
-    #[serde(default)]
-    pub password: Option<Password>,
+    #[serde(default, deserialize_with = "Secret::any")]
+    pub password: Option<Secret>,
     /// The team to play for, in a battle of teams.
     #[serde(default)]
     pub team: Option<TeamId>,
@@ -60,7 +60,7 @@ impl Tournament {
 
     /// Returns the form that joins it, and asks to be paired at once.
     pub(crate) fn form(&self, pair_me_asap: bool) -> String {
-        let password = self.password.as_ref().map(|password| password.0.expose_secret().to_owned());
+        let password = self.password.as_ref().map(|password| password.expose().to_owned());
         let team = self.team.as_ref().map(TeamId::to_string);
         JoinTournament { password, team, pair_me_asap }.to_form()
     }
@@ -68,19 +68,8 @@ impl Tournament {
 
 impl Team {
     pub(crate) fn form(&self) -> String {
-        let password = self.password.as_ref().map(|password| password.0.expose_secret().to_owned());
+        let password = self.password.as_ref().map(|password| password.expose().to_owned());
         JoinTeam { message: self.message.clone(), password }.to_form()
-    }
-}
-
-/// Password of a team or tournament; never shown.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(from = "String")]
-pub struct Password(SecretString);
-
-impl From<String> for Password {
-    fn from(text: String) -> Password {
-        Password(text.into())
     }
 }
 

@@ -16,6 +16,7 @@ use zeitnot_host::{
     origin::Origin,
     tag::GameTag,
 };
+use zeitnot_net::secret::Secret;
 use zeitnot_referee::{
     Adjudication, Allowance, Board, Cause, Expiry, OfferChange, Referee, RefereeRules, TRANSIT, Untimed,
 };
@@ -31,7 +32,6 @@ use super::{
     search::{Found, RunningClock},
     view::{self, SeatView},
 };
-use crate::secret::Secret;
 
 /// The first move of each side costs nothing, but must come.
 const FIRST_MOVES: Untimed = Untimed { plies: 2, limit: Duration::from_secs(5 * 60), expiry: Expiry::Abort };

@@ -1,12 +1,14 @@
 //! Orders of the owner to an account: challenges, tournaments, blocked players.
 
+use zeitnot_net::secret::Secret;
 use zeitnot_seat::{BotColor, ChallengeOrder, JoinOrder, Order, OrderAnswer, OrderError};
-use zeitnot_wire::lichess::{ColorWish, NewChallenge, TimeControl, TournamentId, UserId, VariantKey};
+use zeitnot_wire::lichess::{
+    ColorWish, NewChallenge, TimeControl, TournamentId, UserId, VariantKey,
+    clocks::{BOT_CLOCKS, is_offered},
+};
 
 use super::{AccountState, Stage};
-use crate::lichess::{
-    Password, Tournament, is_offered, matchmaking::config::proposable_variants, terms::terms,
-};
+use crate::lichess::{Tournament, matchmaking::config::proposable_variants, terms::terms};
 
 impl AccountState {
     pub(super) fn carry_out(&mut self, order: Order) -> OrderAnswer {
@@ -32,11 +34,9 @@ impl AccountState {
             return Err(OrderError::Invalid(format!("variant: choose one of {}", known.join(", "))));
         }
         if !is_offered(order.time_control) {
-            let why = format!(
-                "time_control: Lichess has no clock of {} seconds for bots: choose 15, 30, 45, 60, 90 or whole minutes \
-                 up to three hours, with an increment of at most 60 seconds, and no UltraBullet",
-                order.time_control
-            );
+            let time = order.time_control;
+            let why =
+                format!("time_control: Lichess has no clock of {time} seconds for bots: choose {BOT_CLOCKS}");
             return Err(OrderError::Invalid(why));
         }
         if !self.players.allows(&opponent) {
@@ -74,7 +74,7 @@ impl AccountState {
                 "tournament: send the last part of its address, 8 letters and digits".to_owned(),
             )
         })?;
-        let tournament = Tournament { password: password.map(Password::from), ..Tournament::new(id) };
+        let tournament = Tournament { password: password.map(Secret::of), ..Tournament::new(id) };
         match self.teams.add(tournament, self.now) {
             true => Ok(format!("joining tournament {id}; a refusal follows under the errors")),
             false => Err(OrderError::Conflict(format!("tournament {id} is being joined or played already"))),
