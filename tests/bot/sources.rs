@@ -321,7 +321,10 @@ fn what_cannot_work_is_told_at_the_start() {
     let enabled = Explorer { enabled: true, ..Explorer::default() };
     let token_file = "/no/such/token".into();
     let missing = with(Explorer { token_file, ..enabled.clone() });
-    assert!(missing.starts_with("online_moves.explorer: token_file /no/such/token: "), "{missing}");
+    assert!(
+        missing.starts_with("online_moves.explorer: cannot read token_file /no/such/token: "),
+        "{missing}"
+    );
     let open = BaseUrl::try_from("http://example.org".to_owned()).unwrap();
     assert!(with(Explorer { url: open, ..enabled.clone() }).contains("unencrypted"));
     assert!(with(Explorer { source: Database::Player, ..enabled.clone() }).contains("`player_name`"));

@@ -9,8 +9,9 @@ use tokio::{
     time::timeout,
 };
 use tokio_util::task::AbortOnDropHandle;
-use zeitnot_net::{Incoming, LineReader, LineWriter, NetError};
+use zeitnot_net::{BadLine, Incoming, LineReader, LineWriter, NetError};
 use zeitnot_seat::Turn;
+use zeitnot_wire::Message;
 
 /// Capacity for lines read ahead of the session; beyond it the socket waits.
 const MAX_UNREAD: usize = 64;
@@ -87,6 +88,12 @@ impl Link {
             writer.abort();
         }
     }
+}
+
+/// Reads a message of a protocol from a line, or returns why there is none.
+pub(crate) fn parse<M: Message>(line: Result<String, BadLine>) -> Result<M, String> {
+    let line = line.map_err(|bad| bad.to_string())?;
+    M::parse(&line).map_err(|error| error.to_string())
 }
 
 async fn read(mut reader: LineReader, session: mpsc::Sender<LinkEvent>) {

@@ -17,6 +17,13 @@ pub use reply::{Entry, FromServer, Verdict};
 
 /// Implemented version of the protocol.
 pub const VERSION: &str = "2.5";
+/// Longest clock: a day.
+pub const MAX_CLOCK: Duration = Duration::from_secs(86_400);
+
+/// Returns whether games can begin with such a clock.
+pub fn is_clock(time: Duration) -> bool {
+    !time.is_zero() && time <= MAX_CLOCK && time.subsec_nanos() == 0
+}
 
 /// Wish for a color: `W`, `B` or `?`.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
@@ -91,7 +98,7 @@ fn whole_seconds(word: &str) -> Option<Duration> {
         Some(_) => return None,
         None => number(word)?,
     };
-    (seconds <= 86_400).then(|| Duration::from_secs(seconds))
+    Some(Duration::from_secs(seconds)).filter(|time| *time <= MAX_CLOCK)
 }
 
 /// Formats a clock during a game, truncated to milliseconds: `01:30.000`.

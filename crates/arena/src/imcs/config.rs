@@ -3,11 +3,9 @@
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use serde::Deserialize;
+use zeitnot_wire::imcs::is_clock;
 
 use crate::duration::{MAX_WAIT, seconds};
-
-/// Longest clock that can be offered: a day.
-const MAX_CLOCK: Duration = Duration::from_secs(86_400);
 
 /// The `[arena.imcs]` table.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -36,7 +34,7 @@ fn users() -> PathBuf {
 
 impl Config {
     pub(crate) fn check(&self) -> Result<(), String> {
-        if self.time.is_zero() || self.time > MAX_CLOCK || self.time.subsec_nanos() != 0 {
+        if !is_clock(self.time) {
             return Err("imcs: time is to be whole seconds, from one second to a day".into());
         }
         if self.reconnect > MAX_WAIT {

@@ -2,12 +2,12 @@
 
 use zeitnot_net::Incoming;
 use zeitnot_seat::Turn;
-use zeitnot_wire::{Message, contest::FromServer};
+use zeitnot_wire::contest::FromServer;
 
 use super::{connection::Connection, error::ConnectionError};
 use crate::{
     drive::{Input, Wire},
-    link::{Link, LinkEvent},
+    link::{self, Link, LinkEvent},
     skipped::Skipped,
 };
 
@@ -30,8 +30,7 @@ impl<'a> ContestWire<'a> {
         {
             return Err(ConnectionError::NotTcp(line.clone()));
         }
-        let line = line.map_err(|bad| bad.to_string());
-        match line.and_then(|line| FromServer::parse(&line).map_err(|error| error.to_string())) {
+        match link::parse(line) {
             Ok(message) => {
                 self.has_spoken = true;
                 Ok(Input::Message(message, read_at))

@@ -7,7 +7,7 @@ use zeitnot_net::{
     Address,
     secret::{Secret, SecretKey},
 };
-use zeitnot_wire::imcs::{ColorChoice, Times};
+use zeitnot_wire::imcs::{ColorChoice, Times, is_clock};
 
 use crate::{backoff::Reconnect, settings::settings};
 
@@ -15,8 +15,6 @@ use crate::{backoff::Reconnect, settings::settings};
 const MAX_LENGTH: usize = 100;
 const PASSWORD: SecretKey =
     SecretKey { key: "password", variable: "ZEITNOT_IMCS_PASSWORD", max_length: MAX_LENGTH };
-/// Maximum of a clock: a day.
-const MAX_CLOCK: Duration = Duration::from_secs(86_400);
 /// Maximum of a configured delay; it is safe to add to an instant.
 const MAX_DELAY: Duration = Duration::from_secs(7 * 86_400);
 
@@ -125,7 +123,7 @@ settings! {
 impl Offer {
     fn check(&self) -> Result<(), String> {
         for (key, time) in [("time", self.time), ("opponent_time", self.opponent_time)] {
-            if time.is_zero() || time > MAX_CLOCK || time.subsec_nanos() != 0 {
+            if !is_clock(time) {
                 return Err(format!("offer.{key} must be whole seconds, from one second to a day"));
             }
         }

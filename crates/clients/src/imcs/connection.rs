@@ -13,7 +13,7 @@ use zeitnot_wire::{
 };
 
 use super::config::Config;
-use crate::link::{Link, LinkError, LinkEvent};
+use crate::link::{self, Link, LinkError, LinkEvent};
 
 /// Entries of a list that are kept.
 const MAX_ENTRIES: usize = 1000;
@@ -192,8 +192,7 @@ impl<'a> Connection<'a> {
                     });
                 }
             };
-            let message = line.map_err(|bad| bad.to_string());
-            match message.and_then(|line| FromServer::parse(&line).map_err(|error| error.to_string())) {
+            match link::parse(line) {
                 Ok(message) => return Ok(ConnectionEvent::Message { message, read_at }),
                 Err(why) => {
                     debug!("skipped a message of the server: {why:?}");

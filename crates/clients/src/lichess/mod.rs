@@ -47,7 +47,7 @@ mod tasks;
 mod teams;
 mod terms;
 mod timeouts;
-mod token;
+pub(crate) mod token;
 
 pub use account::commands::{TokenInfo, check_token, join, leave, upgrade};
 use account::{

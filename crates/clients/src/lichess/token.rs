@@ -40,13 +40,13 @@ pub(crate) fn find(
 ) -> Result<Token, TokenError> {
     if let Some(name) = own_variable {
         let unset = || TokenError::Unset { name: name.to_owned() };
-        return parse(name, env(name).ok_or_else(unset)?);
+        return parse(name, &env(name).ok_or_else(unset)?);
     }
     if let Some(path) = own_file {
         return read(path);
     }
     if let Some(text) = env(DEFAULT_VARIABLE) {
-        return parse(DEFAULT_VARIABLE, text);
+        return parse(DEFAULT_VARIABLE, &text);
     }
     if let Some(path) = credential(CREDENTIAL) {
         return read(&path);
@@ -54,16 +54,18 @@ pub(crate) fn find(
     text.cloned().ok_or(TokenError::Missing)
 }
 
-fn read(path: &Path) -> Result<Token, TokenError> {
+/// Reads a token from a file that nobody else may read.
+pub(crate) fn read(path: &Path) -> Result<Token, TokenError> {
     let file = path.display().to_string();
     match secret_file::read(path) {
-        Ok(text) => parse(&file, text),
+        Ok(text) => parse(&file, &text),
         Err(SecretFileError::NotPrivate(_)) => Err(TokenError::NotPrivate { file }),
         Err(SecretFileError::Io(source)) => Err(TokenError::Unreadable { file, source }),
     }
 }
 
-fn parse(source_name: &str, text: String) -> Result<Token, TokenError> {
+/// Reads a token from a text of this source.
+pub(crate) fn parse(source_name: &str, text: &str) -> Result<Token, TokenError> {
     text.trim().parse().map_err(|_| TokenError::Malformed { source_name: source_name.to_owned() })
 }
 

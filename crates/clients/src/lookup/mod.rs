@@ -6,12 +6,11 @@
 
 use std::{env, path::Path, sync::Arc};
 
-use zeitnot_net::{
-    http::BaseUrl,
-    secret_file::{self, SecretFileError},
-};
+use zeitnot_net::http::BaseUrl;
 use zeitnot_seat::{LookupSource, PositionLookup, PositionQuery, Suggestions};
 use zeitnot_wire::lichess::Token;
+
+use crate::lichess::{TokenError, token};
 
 mod cloud;
 mod config;
@@ -33,17 +32,9 @@ pub enum LookupError {
         "online_moves.explorer: no token: set {TOKEN_VARIABLE} or `token_file`; any token of a Lichess account will do"
     )]
     NoToken,
-    /// Text that is not a token.
-    #[error("online_moves.explorer: expected a token of letters, digits and underscores in {0}")]
-    InvalidToken(String),
-    /// The file of the token cannot be used.
-    #[error("online_moves.explorer: token_file {file}: {error}")]
-    TokenFile {
-        /// Path of the file.
-        file: String,
-        /// Reason.
-        error: SecretFileError,
-    },
+    /// The token, or its file, cannot be used.
+    #[error("online_moves.explorer: {0}")]
+    Token(#[from] TokenError),
     /// The token would be sent unencrypted.
     #[error("online_moves.explorer: the token would be sent unencrypted to {0}: use https://")]
     Unencrypted(BaseUrl),
@@ -110,15 +101,11 @@ fn find_token(explorer: &Explorer) -> Result<Token, LookupError> {
         return Err(LookupError::Unencrypted(explorer.url.clone()));
     }
     if let Ok(text) = env::var(TOKEN_VARIABLE) {
-        return text.trim().parse().map_err(|_| LookupError::InvalidToken(TOKEN_VARIABLE.to_owned()));
+        return Ok(token::parse(TOKEN_VARIABLE, &text)?);
     }
     let path: &Path = &explorer.token_file;
     if path.as_os_str().is_empty() {
         return Err(LookupError::NoToken);
     }
-    let file = path.display().to_string();
-    match secret_file::read(path) {
-        Ok(text) => text.parse().map_err(|_| LookupError::InvalidToken(file)),
-        Err(error) => Err(LookupError::TokenFile { file, error }),
-    }
+    Ok(token::read(path)?)
 }
