@@ -1,0 +1,90 @@
+//! What the player wants: moves, resignations, leaving. A move is sent, and its outcome told.
+
+use tracing::{debug, warn};
+use zeitnot_rules::MoveText;
+use zeitnot_seat::{Action, Event, PlayerGone, Turn};
+use zeitnot_wire::lichess::{Form, GameState, MoveQuery};
+
+use super::{GameSession, Interruption, Next};
+use crate::lichess::game::{
+    actions::GameAction, context::MAX_TIME, desync::leave_actions, move_request::SentMove,
+    move_sender::SendOutcome,
+};
+
+impl GameSession {
+    /// Does what the player wants. Answers to old requests are ignored.
+    pub(super) fn act(&mut self, action: Option<Action>) -> Result<Next, Interruption> {
+        match action {
+            Some(Action::Play { turn, mv, offers_draw, eval }) if self.requests.awaits(turn) => {
+                self.send(turn, mv, offers_draw);
+                self.eval = eval.or(self.eval);
+                if let Some((record, eval)) = self.record.as_mut().zip(eval) {
+                    record.set_eval(self.tracker.plies(), eval);
+                }
+            }
+            Some(Action::Resign { turn }) if self.requests.awaits(turn) => {
+                self.actions.spawn(GameAction::Resign);
+            }
+            Some(Action::Leave { turn }) if self.requests.awaits(turn) => {
+                self.is_leaving = true;
+                self.actions.spawn(leave_actions(self.state.played().count())[0]);
+            }
+            Some(late) => debug!("too late: {late:?}"),
+            None => return Err(PlayerGone.into()),
+        }
+        Ok(Next::Wait)
+    }
+
+    fn send(&mut self, turn: Turn, mv: MoveText, offers_draw: bool) {
+        let mut path = format!("api/bot/game/{}/move/{}", self.id, self.tracker.write(mv));
+        if offers_draw {
+            path = format!("{path}?{}", MoveQuery { offering_draw: true }.to_form());
+        }
+        let left = self.info.time_control.and(self.state.left()[self.info.side]);
+        let due = left.map(|left| self.read_at + left.min(MAX_TIME));
+        // The clocks run once both have moved; before, they tell nothing of the lag.
+        let is_timed = self.tracker.plies() >= 2;
+        self.requests.send(turn, self.context.http.clone(), path, due, is_timed);
+    }
+
+    /// Notes the outcome of our move, unless it became moot. A refusal is checked by opening the stream again.
+    pub(super) async fn settle(&mut self, sent: SentMove, outcome: Option<SendOutcome>) -> Next {
+        let Some(outcome) = outcome else { return Next::Wait };
+        if let SendOutcome::Played { at } = outcome
+            && self.requests.is_latest(sent.turn)
+            && sent.is_timed
+        {
+            let _ = self.seat.send(Event::Sent { turn: sent.turn, at }).await;
+        }
+        let Some(why) = self.requests.settle(sent, outcome) else { return Next::Wait };
+        debug!("our move was refused ({why}); opening the stream again");
+        Next::Reopen
+    }
+
+    /// A state from a stream that was opened again also tells what became of our move.
+    pub(super) async fn settle_reopened(&mut self, state: &GameState) -> Result<(), PlayerGone> {
+        let refused = self.requests.reopened(self.opened);
+        let is_unchanged = state.played().count() == self.tracker.plies() && !state.status.is_over();
+        match refused.filter(|_| is_unchanged) {
+            Some((turn, why)) => self.seat.send(Event::Refused { turn, why }).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Another player takes over, and is told the game from its beginning.
+    pub(super) async fn replace_player(&mut self) -> Result<(), PlayerGone> {
+        self.players += 1;
+        warn!("the player left the game; another one takes over");
+        self.seat = self.context.open_seat(&self.info).await;
+        for mv in self.tracker.moves().to_vec() {
+            self.seat.send(Event::Moved(mv)).await?;
+        }
+        if self.opponent.offers_draw {
+            self.seat.send(Event::DrawOffered).await?;
+        }
+        if self.is_our_turn() && (self.requests.is_none() || self.requests.is_open()) {
+            self.request_move(self.clocks(self.read_at)).await?;
+        }
+        Ok(())
+    }
+}
