@@ -4,8 +4,6 @@
 //! [`subject`] says what a simulation is made of, [`runner`] runs seeds, [`history`] holds the steps of one. Each
 //! subject is a file or folder of its own, and a row in [`SUBJECTS`].
 
-#![cfg_attr(not(test), allow(dead_code, reason = "the frame, before its first subject"))]
-
 use std::time::Instant;
 
 use crate::output::{Error, print_row};
@@ -62,6 +60,9 @@ pub(crate) struct Args {
     /// Print the laws and the mutants
     #[arg(long, conflicts_with_all = ["seed", "mutant", "mutants"])]
     list: bool,
+    /// Print the requests of the Lichess account in an outage of three hours while thirty games run
+    #[arg(long, conflicts_with_all = ["seed", "mutant", "mutants", "list"])]
+    outage: bool,
 }
 
 fn what() -> clap::builder::PossibleValuesParser {
@@ -90,6 +91,10 @@ fn mutant(subject: &Entry, name: &str) -> Option<&'static Mutant> {
 
 /// Runs the simulation.
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
+    if args.outage {
+        let broken = |broken: Broken| format!("the law {} is broken: {}", broken.law, broken.what);
+        return account::outage::table().map_err(broken)?.iter().try_for_each(|line| print_row(line));
+    }
     let mut broken = 0;
     for subject in args.subjects() {
         let mutant = args.mutant.as_ref().and_then(|name| mutant(subject, name));
@@ -108,15 +113,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
 }
 
 fn list(subject: &Entry) -> Result<usize, Error> {
-    print_row(&format!("{}: laws", subject.name))?;
-    for law in subject.laws {
-        print_row(&format!("  {:<24} {}", law.name, law.text))?;
-    }
-    print_row(&format!("{}: mutants", subject.name))?;
-    for mutant in subject.mutants {
-        print_row(&format!("  {:<24} {} ({})", mutant.name, mutant.text, mutant.law.name))?;
-    }
+    print_row(&format!("{}:", subject.name))?;
+    rows(subject).try_for_each(|row| print_row(&row))?;
     Ok(0)
+}
+
+/// Returns the laws of a subject with their mutants, as `docs/simulation.md` lists them.
+fn rows(subject: &Entry) -> impl Iterator<Item = String> {
+    subject.laws.iter().map(|law| {
+        let mutants = subject.mutants.iter().filter(|mutant| mutant.law == *law);
+        let mutants: Vec<_> = mutants.map(|mutant| format!("`{}` ({})", mutant.name, mutant.text)).collect();
+        format!("- `{}`: {}. Mutants: {}.", law.name, law.text, mutants.join("; "))
+    })
 }
 
 /// Returns the number of mutants that no seed caught.
@@ -208,6 +216,15 @@ mod tests {
             let laws: BTreeSet<_> = subject.laws.iter().map(|law| law.name).collect();
             let mutated: BTreeSet<_> = subject.mutants.iter().map(|mutant| mutant.law.name).collect();
             assert_eq!(laws, mutated, "{}", subject.name);
+        }
+    }
+
+    #[test]
+    fn the_page_lists_the_laws_and_their_mutants() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulation.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        for row in SUBJECTS.iter().flat_map(rows) {
+            assert!(page.contains(&format!("\n{row}\n")), "docs/simulation.md lacks this line:\n{row}");
         }
     }
 

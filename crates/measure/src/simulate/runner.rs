@@ -40,13 +40,14 @@ impl Seeds {
     }
 }
 
-/// Runs one seed. A panic breaks a law, too.
+/// Runs one seed. A panic breaks a law, too. A mutant can break only its own law.
 pub(crate) fn run_seed(
     subject: &Entry,
     seed: u64,
     mutant: Option<&'static Mutant>,
     history: &mut History,
 ) -> Result<(), Broken> {
+    mutant.iter().for_each(|mutant| history.focus(mutant.law));
     let run = || (subject.run)(seed, mutant, history);
     catch_unwind(AssertUnwindSafe(run))
         .unwrap_or_else(|panic| Err(Broken { law: NO_PANIC.name, what: message(panic.as_ref()) }))
