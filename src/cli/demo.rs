@@ -122,7 +122,7 @@ async fn demo(live: Live, granted: Granted, opens: bool, stays: Stays) -> Result
         players: Some(BOTS.len()),
         pairing_interval: PAUSE / 5,
         pause: PAUSE,
-        ..TournamentConfig::new(TOURNAMENT.to_owned().try_into().map_err(usage)?, TIME)
+        ..TournamentConfig::new(TOURNAMENT, &TIME.to_string()).map_err(usage)?
     };
     // Each demo begins anew.
     let database = Some(PathBuf::new().into());

@@ -12,7 +12,6 @@ use zeitnot_clients::{
     contest::{Config, Contest, Timeouts},
 };
 use zeitnot_net::secret::Secret;
-use zeitnot_pairing::Name;
 use zeitnot_testing::soon;
 
 use crate::support::{
@@ -36,7 +35,7 @@ async fn a_server_that_goes_and_comes_back_is_joined_again() {
 
 #[test]
 fn after_an_outage_of_half_a_minute_nobody_is_absent() {
-    let class = TournamentConfig::new(Name::try_from("class").unwrap(), "3".parse().unwrap());
+    let class = TournamentConfig::new("class", "3").unwrap();
     let outage = Duration::from_secs(30);
     assert!(outage + Timeouts::default().reconnect.max_delay < class.absent_after);
 }

@@ -140,7 +140,21 @@ async fn no_schema_is_free() {
     let named = |name: &str, field: &str| schemas.named(name)["properties"][field].clone();
     assert_eq!(named("Clocks", "running")["enum"], json!(["white", "black", null]));
     assert_eq!(named("Correction", "result")["enum"], json!(["1-0", "0-1", "1/2-1/2", "*"]));
-    assert_eq!(schemas.named("SettingsChange")["required"], json!(null));
+    for (name, required) in [
+        ("Settings_AskedAccess", json!(["name", "time_control"])),
+        ("Settings_AccessKind", json!(["name", "time_control"])),
+        ("SettingsChange", json!(null)),
+    ] {
+        let settings = schemas.named(name);
+        assert_eq!(
+            (&settings["required"], &settings["additionalProperties"]),
+            (&required, &json!(false)),
+            "{name}"
+        );
+        let fields = settings["properties"].as_object().unwrap();
+        assert!(fields.contains_key("pause") && fields.contains_key("access"), "{name}: {settings}");
+        assert!(!fields.contains_key("openings"), "{name}: {settings}");
+    }
     arena.stop().await;
 }
 

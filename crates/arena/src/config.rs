@@ -230,8 +230,7 @@ mod tests {
         let config =
             read("tcp = '127.0.0.1:0'\n[[tournament]]\nname = 'class'\ntime = '3+0.05'\npause = '1s 500ms'");
         assert!(config.check().is_ok());
-        let mut expected =
-            TournamentConfig::new(config.tournament[0].name.clone(), config.tournament[0].time);
+        let mut expected = TournamentConfig::new("class", "3+0.05").unwrap();
         expected.pause = Duration::from_millis(1500);
         assert_eq!(config.tournament, [expected]);
         assert_eq!((config.max_connections, config.games.as_path()), (256, "games".as_ref()));

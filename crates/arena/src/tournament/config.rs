@@ -1,10 +1,13 @@
 //! The `[[arena.tournament]]` tables of the configuration.
 
-use std::{fmt, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-use zeitnot_net::secret::Secret;
+use serde::{
+    Deserialize, Serialize,
+    de::value::{self, MapDeserializer},
+};
+use serde_json::{Value, json};
+use utoipa::{PartialSchema, ToSchema};
 use zeitnot_pairing::{
     Name, PairingSystem,
     format::{AccelerationKind, Format, MAX_PLAYERS, PairingKind, TieBreak},
@@ -17,19 +20,24 @@ use crate::{
     keys::Keys,
 };
 
-/// One `[[arena.tournament]]`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+/// One `[[arena.tournament]]`. The API and the database have the same settings but for those that are not serialized:
+/// an organiser who is not at the machine names no files.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TournamentConfig {
     /// Name that players write after `JOIN`.
+    #[schema(example = "class")]
     pub name: Name,
     /// Seconds for each player and game, and seconds added after each move: `"3+0.05"`.
+    #[serde(rename(serialize = "time_control"))]
+    #[schema(rename = "time_control", value_type = String, pattern = "^[0-9.]+(\\+[0-9.]+)?$", example = "3+0.05")]
     pub time: TimeControl,
     /// Pairing system.
     #[serde(default)]
     pub pairing: PairingKind,
     /// Rounds of a Swiss tournament.
     #[serde(default)]
+    #[schema(minimum = 1)]
     pub rounds: Option<u32>,
     /// Virtual points in the first rounds of a Swiss tournament.
     #[serde(default)]
@@ -42,42 +50,50 @@ pub struct TournamentConfig {
     pub gauntlet: Vec<Name>,
     /// Games of each pair in a round robin and a gauntlet; colours are balanced.
     #[serde(default = "games_per_pair")]
+    #[schema(minimum = 1, maximum = 1000)]
     pub games_per_pair: u32,
     /// Number of players with which play begins; with `start = "organiser"` how many may join.
     #[serde(default)]
+    #[schema(minimum = 2, maximum = 1024)]
     pub players: Option<usize>,
-    /// Beginning of play; by default when it is full, or at once without `players`.
+    /// Beginning of play. In the file, the default is when it is full, or at once without `players`; otherwise, when the
+    /// organiser says so.
     #[serde(default)]
+    #[schema(value_type = StartKind)]
     pub start: Option<StartKind>,
     /// Players may join after the beginning.
     #[serde(default)]
     pub late_entries: bool,
     /// Time limit for `ACK`.
     #[serde(default = "seconds::<20>", with = "humantime_serde")]
+    #[schema(value_type = String, example = "20s")]
     pub ack_timeout: Duration,
     /// Interval between pairings.
     #[serde(default = "seconds::<3>", with = "humantime_serde")]
+    #[schema(value_type = String, example = "3s")]
     pub pairing_interval: Duration,
     /// Rest of a player after a game.
     #[serde(default = "seconds::<5>", with = "humantime_serde")]
+    #[schema(value_type = String, example = "5s")]
     pub pause: Duration,
     /// Absence after which a player forfeits the remaining games; not with `start = "at-once"`.
     #[serde(default = "seconds::<60>", with = "humantime_serde")]
+    #[schema(value_type = String, example = "1m")]
     pub absent_after: Duration,
     /// Illegal moves in a row that cost a player the connection, and so the game.
     #[serde(default = "max_illegal_moves")]
     pub max_illegal_moves: u32,
     /// Time for which the name of a player who has left belongs to their address. Keys make it needless.
-    #[serde(default = "seconds::<60>", with = "humantime_serde")]
+    #[serde(default = "seconds::<60>", with = "humantime_serde", skip_serializing)]
     pub name_held: Duration,
     /// Word that players write after their name in `JOIN`.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub password: Option<Secret>,
     /// File of players and keys, as `zeitnot arena keys` makes it; nobody else can join, or those with the password.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub keys: Option<PathBuf>,
     /// File of FEN or EPD lines; a game and its return game begin from the same one.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub openings: Option<PathBuf>,
 }
 
@@ -129,29 +145,20 @@ impl StartKind {
 
 impl TournamentConfig {
     /// Creates a tournament with the default settings.
-    pub fn new(name: Name, time: TimeControl) -> Self {
-        TournamentConfig {
-            name,
-            time,
-            pairing: PairingKind::RoundRobin,
-            rounds: None,
-            acceleration: None,
-            tie_breaks: Vec::new(),
-            gauntlet: Vec::new(),
-            games_per_pair: games_per_pair(),
-            players: None,
-            start: None,
-            late_entries: false,
-            ack_timeout: seconds::<20>(),
-            pairing_interval: seconds::<3>(),
-            pause: seconds::<5>(),
-            absent_after: seconds::<60>(),
-            max_illegal_moves: max_illegal_moves(),
-            name_held: seconds::<60>(),
-            password: None,
-            keys: None,
-            openings: None,
-        }
+    ///
+    /// # Errors
+    /// The name or the time control is invalid.
+    pub fn new(name: &str, time: &str) -> Result<Self, value::Error> {
+        Self::deserialize(MapDeserializer::new([("name", name), ("time", time)].into_iter()))
+    }
+
+    /// Returns the JSON schema of the settings that the API takes, with the schemas that it refers to.
+    pub fn api_schema() -> Value {
+        let mut named = Vec::new();
+        <Self as ToSchema>::schemas(&mut named);
+        let mut schema = json!(Self::schema());
+        schema["components"] = json!({ "schemas": BTreeMap::from_iter(named) });
+        schema
     }
 
     /// Reads the file of players and keys, if there is to be one.
@@ -260,10 +267,10 @@ impl TournamentConfig {
     }
 }
 
-pub(super) fn games_per_pair() -> u32 {
+fn games_per_pair() -> u32 {
     2
 }
 
-pub(super) fn max_illegal_moves() -> u32 {
+fn max_illegal_moves() -> u32 {
     100
 }

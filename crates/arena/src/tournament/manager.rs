@@ -333,7 +333,7 @@ impl TournamentManager {
     }
 
     async fn create(&mut self, settings: Settings<AskedAccess>) -> Result<(), ManageError> {
-        let (config, asked) = settings.split()?;
+        let (config, asked) = settings.checked()?;
         self.check_new(&config.name)?;
         let access = Access::default().grant(asked)?;
         let name = config.name.clone();
@@ -363,7 +363,7 @@ impl TournamentManager {
         let known = self.known(tournament)?;
         let name = known.config.name.clone();
         let Some(present) = known.access.clone() else { return Err(ManageError::Configured(name)) };
-        let (config, asked) = Settings::changed(&known.config, change)?.split()?;
+        let (config, asked) = Settings::changed(&known.config, change)?.checked()?;
         let access = asked.map_or(Ok(present.clone()), |asked| present.grant(asked))?;
         let handle = known.handle.clone();
         let over = || ManageError::Over(name.clone());

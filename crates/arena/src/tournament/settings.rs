@@ -1,91 +1,48 @@
 //! Settings of a tournament as the organiser gives them, and as the database keeps them.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use zeitnot_net::secret::Secret;
-use zeitnot_pairing::{
-    Name,
-    format::{AccelerationKind, MAX_PLAYERS, PairingKind, TieBreak},
-};
-use zeitnot_rules::TimeControl;
+use zeitnot_pairing::{Name, format::MAX_PLAYERS};
 
-use super::config::{StartKind, TournamentConfig, games_per_pair, max_illegal_moves};
-use crate::{duration::seconds, keys::Keys};
+use super::config::{StartKind, TournamentConfig};
+use crate::keys::Keys;
 
 /// Games of each pair, at most.
 const MAX_GAMES_PER_PAIR: u32 = 1000;
 
-/// Settings of a tournament.
+/// Settings of a tournament: those of the configuration that the organiser can give, and who may join.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(expecting = "the settings of a tournament")]
 pub(crate) struct Settings<A> {
-    /// Name that players write after `JOIN`. It stays.
-    #[schema(example = "class")]
-    pub(crate) name: Name,
+    #[serde(flatten, deserialize_with = "organised")]
+    #[schema(inline)]
+    pub(crate) config: TournamentConfig,
     /// Rules.
     #[serde(default)]
     kind: Kind,
-    /// Seconds, and seconds added after each move.
-    #[schema(value_type = String, pattern = "^[0-9.]+(\\+[0-9.]+)?$", example = "3+0.05")]
-    time_control: TimeControl,
-    /// Pairing system.
-    #[serde(default)]
-    pairing: PairingKind,
-    /// Rounds of a Swiss tournament.
-    #[serde(default)]
-    #[schema(minimum = 1)]
-    rounds: Option<u32>,
-    /// Virtual points in the first rounds of a Swiss tournament.
-    #[serde(default)]
-    acceleration: Option<AccelerationKind>,
-    /// Tie-breaks in the order in which they decide; none: those of the pairing system.
-    #[serde(default)]
-    tie_breaks: Vec<TieBreak>,
-    /// Players of a gauntlet who meet all others.
-    #[serde(default)]
-    gauntlet: Vec<Name>,
-    /// Games of each pair in a round robin and a gauntlet.
-    #[serde(default = "games_per_pair")]
-    #[schema(minimum = 1, maximum = 1000)]
-    games_per_pair: u32,
-    /// Number of players who may join before the beginning.
-    #[serde(default)]
-    #[schema(minimum = 2, maximum = 1024)]
-    players: Option<usize>,
-    /// Beginning of play.
-    #[serde(default = "by_organiser")]
-    start: StartKind,
-    /// Players may join after the beginning.
-    #[serde(default)]
-    late_entries: bool,
-    /// Time limit for `ACK`.
-    #[serde(default = "seconds::<20>", with = "humantime_serde")]
-    #[schema(value_type = String, example = "20s")]
-    ack_timeout: Duration,
-    /// Interval between pairings.
-    #[serde(default = "seconds::<3>", with = "humantime_serde")]
-    #[schema(value_type = String, example = "3s")]
-    pairing_interval: Duration,
-    /// Rest of a player after a game.
-    #[serde(default = "seconds::<5>", with = "humantime_serde")]
-    #[schema(value_type = String, example = "5s")]
-    pause: Duration,
-    /// Absence after which a player forfeits the remaining games.
-    #[serde(default = "seconds::<60>", with = "humantime_serde")]
-    #[schema(value_type = String, example = "1m")]
-    absent_after: Duration,
-    /// Illegal moves in a row that cost a player the connection, and so the game.
-    #[serde(default = "max_illegal_moves")]
-    max_illegal_moves: u32,
     /// Access to the tournament.
     #[serde(default)]
     access: A,
+}
+
+/// Reads the settings of a configuration under their names in the API.
+fn organised<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TournamentConfig, D::Error> {
+    let mut fields = Map::<String, Value>::deserialize(deserializer)?;
+    let schema = TournamentConfig::api_schema();
+    let known = || schema["properties"].as_object().into_iter().flatten().map(|(known, _)| known);
+    if let Some(key) = fields.keys().find(|key| !known().any(|known| known == *key)) {
+        let known = known().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        return Err(D::Error::custom(format!("unknown field `{key}`, expected one of {known}")));
+    }
+    let time = fields.remove("time_control").ok_or_else(|| D::Error::missing_field("time_control"))?;
+    fields.insert("time".to_owned(), time);
+    let mut config = TournamentConfig::deserialize(Value::Object(fields)).map_err(D::Error::custom)?;
+    config.start.get_or_insert(StartKind::Organiser);
+    Ok(config)
 }
 
 /// Rules of a tournament.
@@ -156,52 +113,17 @@ pub(crate) enum SettingsError {
 impl<A> Settings<A> {
     /// Returns the settings that a configuration has.
     pub(super) fn new(config: &TournamentConfig, access: A) -> Settings<A> {
-        Settings {
-            name: config.name.clone(),
-            kind: Kind::Chess,
-            time_control: config.time,
-            pairing: config.pairing,
-            rounds: config.rounds,
-            acceleration: config.acceleration,
-            tie_breaks: config.tie_breaks.clone(),
-            gauntlet: config.gauntlet.clone(),
-            games_per_pair: config.games_per_pair,
-            players: config.players,
-            start: config.start(),
-            late_entries: config.late_entries,
-            ack_timeout: config.ack_timeout,
-            pairing_interval: config.pairing_interval,
-            pause: config.pause,
-            absent_after: config.absent_after,
-            max_illegal_moves: config.max_illegal_moves,
-            access,
-        }
+        let config = TournamentConfig { start: Some(config.start()), ..config.clone() };
+        Settings { config, kind: Kind::Chess, access }
     }
 
     /// Checks the settings; returns the configuration that has them.
-    pub(super) fn split(self) -> Result<(TournamentConfig, A), SettingsError> {
-        let config = TournamentConfig {
-            pairing: self.pairing,
-            rounds: self.rounds,
-            acceleration: self.acceleration,
-            tie_breaks: self.tie_breaks,
-            gauntlet: self.gauntlet,
-            games_per_pair: self.games_per_pair,
-            players: self.players,
-            start: Some(self.start),
-            late_entries: self.late_entries,
-            ack_timeout: self.ack_timeout,
-            pairing_interval: self.pairing_interval,
-            pause: self.pause,
-            absent_after: self.absent_after,
-            max_illegal_moves: self.max_illegal_moves,
-            ..TournamentConfig::new(self.name, self.time_control)
-        };
-        if config.games_per_pair > MAX_GAMES_PER_PAIR {
+    pub(super) fn checked(self) -> Result<(TournamentConfig, A), SettingsError> {
+        if self.config.games_per_pair > MAX_GAMES_PER_PAIR {
             return Err(SettingsError::Invalid(format!("games_per_pair: at most {MAX_GAMES_PER_PAIR}")));
         }
-        config.check().map_err(SettingsError::Invalid)?;
-        Ok((config, self.access))
+        self.config.check().map_err(SettingsError::Invalid)?;
+        Ok((self.config, self.access))
     }
 }
 
@@ -217,8 +139,8 @@ impl Settings<Option<AskedAccess>> {
             fields.extend(change);
         }
         let changed: Settings<_> = serde_json::from_value(whole).map_err(invalid)?;
-        if changed.name != config.name {
-            return Err(SettingsError::Renamed(changed.name));
+        if changed.config.name != config.name {
+            return Err(SettingsError::Renamed(changed.config.name));
         }
         Ok(changed)
     }
@@ -241,7 +163,7 @@ impl Settings<Access> {
 
     /// Reads the text of the database; errors show nothing of it.
     pub(super) fn from_stored(text: &str) -> Option<(TournamentConfig, Access)> {
-        let (config, access) = serde_json::from_str::<Settings<StoredAccess>>(text).ok()?.split().ok()?;
+        let (config, access) = serde_json::from_str::<Settings<StoredAccess>>(text).ok()?.checked().ok()?;
         let access = match access {
             StoredAccess::Open => Access::Open,
             StoredAccess::Password(word) => Access::Password(Secret::try_from(word).ok()?),
@@ -310,10 +232,6 @@ pub(super) struct Drawn {
     pub(super) new: Vec<(Name, Secret)>,
 }
 
-fn by_organiser() -> StartKind {
-    StartKind::Organiser
-}
-
 fn draw() -> Result<Secret, SettingsError> {
     Secret::random().ok_or(SettingsError::NoRandom)
 }
@@ -329,13 +247,16 @@ fn limit(access: Access) -> Result<Access, SettingsError> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::json;
+    use zeitnot_pairing::format::{PairingKind, TieBreak};
 
     use super::*;
 
     fn asked(fields: Value) -> Result<(TournamentConfig, AskedAccess), String> {
         let settings = serde_json::from_value::<Settings<AskedAccess>>(fields).map_err(|e| e.to_string())?;
-        settings.split().map_err(|error| error.to_string())
+        settings.checked().map_err(|error| error.to_string())
     }
 
     fn name(text: &str) -> Name {
@@ -374,6 +295,10 @@ mod tests {
             ("pause", json!("1year"), "longer than a week"),
             ("max_illegal_moves", json!(0), "at least 1"),
             ("openings", json!("/etc/passwd"), "unknown field"),
+            ("keys", json!("class.keys"), "unknown field"),
+            ("password", json!("hush"), "unknown field"),
+            ("name_held", json!("1m"), "unknown field"),
+            ("time", json!("3"), "unknown field"),
             ("access", json!({"password": "two words"}), "without spaces"),
             ("access", json!({"password": "word", "keys": []}), "expected"),
         ] {
@@ -385,14 +310,53 @@ mod tests {
     }
 
     #[test]
+    fn settings_of_an_earlier_database_are_read() {
+        let stored = r#"{"name":"club","kind":"chess","time_control":"60+0","pairing":"gauntlet","rounds":null,
+            "acceleration":null,"tie_breaks":["wins"],"gauntlet":["alice"],"games_per_pair":4,"players":6,"start":"full",
+            "late_entries":true,"ack_timeout":"20s","pairing_interval":"20ms","pause":"0s","absent_after":"2m",
+            "access":{"password":"sesame"}}"#;
+        let (config, access) = Settings::from_stored(stored).unwrap();
+        let expected = TournamentConfig {
+            pairing: PairingKind::Gauntlet,
+            tie_breaks: vec![TieBreak::Wins],
+            gauntlet: vec![name("alice")],
+            games_per_pair: 4,
+            players: Some(6),
+            start: Some(StartKind::Full),
+            late_entries: true,
+            pairing_interval: Duration::from_millis(20),
+            pause: Duration::ZERO,
+            absent_after: Duration::from_secs(120),
+            ..TournamentConfig::new("club", "60").unwrap()
+        };
+        assert_eq!(config, expected);
+        assert_eq!(access, Access::Password(Secret::try_from("sesame").unwrap()));
+    }
+
+    #[test]
+    fn the_schema_has_the_fields_that_are_shown() {
+        let (config, _) = asked(json!({"name": "class", "time_control": "3"})).unwrap();
+        let shown = json!(Settings::new(&config, AccessKind::Open));
+        let schema = TournamentConfig::api_schema();
+        let fields = |of: &Value| of.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+        let own = ["access", "kind"].map(str::to_owned);
+        assert_eq!(fields(&shown), fields(&schema["properties"]).into_iter().chain(own).collect());
+        assert_eq!(schema["required"], json!(["name", "time_control"]));
+        assert_eq!(shown["start"], json!("organiser"));
+        // One of the file has another default.
+        let of_file = TournamentConfig::new("class", "3").unwrap();
+        assert_eq!(json!(Settings::new(&of_file, AccessKind::Open))["start"], json!("at-once"));
+    }
+
+    #[test]
     fn a_change_keeps_the_rest() {
         let (config, _) = asked(json!({"name": "class", "time_control": "3", "players": 6})).unwrap();
         let change = |change: Value| Settings::changed(&config, change.as_object().unwrap().clone());
         let (changed, access) =
-            change(json!({"players": null, "access": {"password": "hush"}})).unwrap().split().unwrap();
+            change(json!({"players": null, "access": {"password": "hush"}})).unwrap().checked().unwrap();
         assert_eq!(changed, TournamentConfig { players: None, ..config.clone() });
         assert!(matches!(access, Some(AskedAccess::Password(_))));
-        let (same, access) = change(json!({})).unwrap().split().unwrap();
+        let (same, access) = change(json!({})).unwrap().checked().unwrap();
         assert_eq!((same, access), (config.clone(), None));
         assert_eq!(change(json!({"name": "other"})), Err(SettingsError::Renamed(name("other"))));
         assert!(matches!(change(json!({"time": "3"})), Err(SettingsError::Invalid(_))));

@@ -58,6 +58,6 @@ fn configured(history: &History, players: usize) -> Option<TournamentConfig> {
         tie_breaks: format.tie_breaks.clone(),
         players: (start == StartKind::Full).then_some(players),
         start: Some(start),
-        ..TournamentConfig::new(tournament.name.clone(), tournament.time_control.parse().ok()?)
+        ..TournamentConfig::new(tournament.name.as_str(), &tournament.time_control).ok()?
     })
 }

@@ -85,7 +85,7 @@ async fn create(
     _organiser: ByOrganiser,
     ApiJson(settings): ApiJson<Settings<AskedAccess>>,
 ) -> Result<(StatusCode, Json<Tournament>), ApiError> {
-    let name = settings.name.to_string();
+    let name = settings.config.name.to_string();
     tournaments.manager.create(settings).await?;
     Ok((StatusCode::CREATED, shown(&web, name).await?))
 }

@@ -73,7 +73,7 @@ pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) ->
         games_per_pair: UNLIMITED_GAMES,
         pairing_interval: PAUSE,
         pause: PAUSE,
-        ..TournamentConfig::new(TOURNAMENT.to_owned().try_into()?, cell.time())
+        ..TournamentConfig::new(TOURNAMENT, &cell.time().to_string())?
     };
     let any_port = Some(([127, 0, 0, 1], 0).into());
     let config = arena::Config {
