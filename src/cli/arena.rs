@@ -20,6 +20,7 @@ mod activity;
 mod client;
 mod orders;
 mod results;
+mod settings;
 
 use super::{
     CliError,

@@ -3,12 +3,14 @@
 use std::{io, path::PathBuf};
 
 use reqwest::Method;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 use zeitnot_net::http::BaseUrl;
 use zeitnot_wire::printable;
 
-use super::client::{Api, MAX_SHOWN, Request};
+use super::{
+    client::{Api, MAX_SHOWN, Request},
+    settings::Settings,
+};
 use crate::cli::{
     CliError,
     config::{Config, ConfigArgs},
@@ -30,79 +32,29 @@ fn page(url: &str) -> Result<BaseUrl, String> {
     BaseUrl::try_from(url.to_owned()).map_err(|error| error.to_string())
 }
 
-/// Settings of a tournament, by their names in the API.
-#[derive(Clone, Debug, clap::Args, Serialize)]
-pub(super) struct Settings {
-    /// Seconds for each player, and seconds added after each move, as in 3+0.05
-    #[arg(long, value_name = "TIME")]
-    #[serde(rename = "time_control")]
-    time: Option<String>,
-    /// Pairing system: round-robin, swiss, gauntlet or knockout
-    #[arg(long, value_name = "SYSTEM")]
-    pairing: Option<String>,
-    /// Rounds of a Swiss tournament
-    #[arg(long, value_name = "N")]
-    rounds: Option<u32>,
-    /// Virtual points in the first rounds of a Swiss tournament: baku
-    #[arg(long, value_name = "NAME")]
-    acceleration: Option<String>,
-    /// Tie-breaks in the order in which they decide, as in buchholz-cut-1,wins
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    tie_breaks: Option<Vec<String>>,
-    /// Players of a gauntlet who meet all others
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    gauntlet: Option<Vec<String>>,
-    /// Games of each pair in a round robin and a gauntlet
-    #[arg(long, value_name = "N")]
-    games_per_pair: Option<u32>,
-    /// Number of players who may join before the beginning
-    #[arg(long, value_name = "N")]
-    players: Option<u32>,
-    /// Beginning of play: organiser (by `zeitnot arena start`), full, or at-once (and without an end)
-    #[arg(long, value_name = "WHEN")]
-    start: Option<String>,
-    /// Whether players may join after the beginning
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
-    late_entries: Option<bool>,
-    /// Rest of a player after a game, as in 5s
-    #[arg(long, value_name = "TIME")]
-    pause: Option<String>,
-    /// Interval between pairings, as in 3s
-    #[arg(long, value_name = "TIME")]
-    pairing_interval: Option<String>,
-    /// Absence after which a player forfeits the remaining games, as in 60s
-    #[arg(long, value_name = "TIME")]
-    absent_after: Option<String>,
-    /// Illegal moves in a row that cost a player the connection, and so the game
-    #[arg(long, value_name = "N")]
-    max_illegal_moves: Option<u32>,
+/// Access to a tournament.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Access {
     /// Anybody may join
     #[arg(long, group = "access")]
-    #[serde(skip)]
     open: bool,
     /// File with the word that players must know to join, which only you can read; -: standard input
     #[arg(long, group = "access", value_name = "FILE")]
-    #[serde(skip)]
     password_file: Option<PathBuf>,
     /// These players may join, each with a key, which `zeitnot arena player-keys` shows
     #[arg(long, group = "access", value_name = "NAME", value_delimiter = ',')]
-    #[serde(skip)]
     keys: Option<Vec<String>>,
 }
 
-impl Settings {
-    /// Returns those that are given.
-    fn fields(&self) -> Result<Map<String, Value>, CliError> {
-        let access = match self {
-            Settings { password_file: Some(file), .. } => json!({"password": password::read(file)?}),
-            Settings { keys: Some(names), .. } => json!({"keys": names}),
-            Settings { open: true, .. } => json!("open"),
-            _ => Value::Null,
-        };
-        let Value::Object(mut fields) = json!(self) else { return Ok(Map::new()) };
-        fields.insert("access".to_owned(), access);
-        fields.retain(|_, value| !value.is_null());
-        Ok(fields)
+impl Access {
+    /// Returns the access that is asked for.
+    fn asked(&self) -> Result<Option<Value>, CliError> {
+        Ok(match self {
+            Access { password_file: Some(file), .. } => Some(json!({"password": password::read(file)?})),
+            Access { keys: Some(names), .. } => Some(json!({"keys": names})),
+            Access { open: true, .. } => Some(json!("open")),
+            _ => None,
+        })
     }
 }
 
@@ -120,6 +72,16 @@ pub(super) struct Wanted {
     name: String,
     #[command(flatten)]
     settings: Settings,
+    #[command(flatten)]
+    access: Access,
+}
+
+impl Wanted {
+    /// Returns the settings that are given.
+    fn fields(&self) -> Result<Map<String, Value>, CliError> {
+        let access = self.access.asked()?.map(|access| ("access".to_owned(), access));
+        Ok(self.settings.fields().chain(access).collect())
+    }
 }
 
 /// Players of a tournament.
@@ -269,13 +231,13 @@ impl Order {
         Ok(match self {
             Order::Tournaments(_) => Request { method: Method::GET, path: all(), body: Value::Null },
             Order::Create(to) => {
-                let mut fields = to.what.settings.fields()?;
+                let mut fields = to.what.fields()?;
                 fields.insert("name".to_owned(), json!(to.what.name));
                 Request { method: Method::POST, path: all(), body: fields.into() }
             }
             Order::Edit(to) => {
                 let path = [all(), vec![to.what.name.clone()]].concat();
-                Request { method: Method::PATCH, path, body: to.what.settings.fields()?.into() }
+                Request { method: Method::PATCH, path, body: to.what.fields()?.into() }
             }
             Order::Delete(To { what, .. }) => {
                 let path = [all(), vec![what.name.clone()]].concat();
