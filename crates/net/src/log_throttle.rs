@@ -176,4 +176,40 @@ mod tests {
         assert_eq!((0..1000).filter(|_| log.admits("thrown out", now)).count(), 1);
         assert_eq!(log.due(now + MIN_INTERVAL), [("thrown out".to_owned(), 980 + 999)]);
     }
+    #[test]
+    fn lines_count_whatever_their_level_and_summaries_begin_the_count_anew() {
+        let log = LogThrottle::default();
+        assert!(log.warn("late", format_args!("a move is late")));
+        assert!(!log.warn("late", format_args!("a move is late")));
+        log.info("late", || "a move is late".to_owned());
+        log.info("early", || "a move is early".to_owned());
+        log.info("early", || "a move is early".to_owned());
+        let later = Instant::now() + MIN_INTERVAL;
+        log.summarise(later);
+        assert!(log.due(later + MAX_INTERVAL).is_empty(), "the summary has been given");
+        for subject in ["late", "early"] {
+            assert!(log.admits(subject, later) && !log.admits(subject, later));
+        }
+        assert_eq!(log.rest(), [("early".to_owned(), 1), ("late".to_owned(), 1)]);
+        assert!(log.admits("late", later) && !log.admits("late", later));
+        log.close();
+        assert_eq!(log.next_due(), None);
+        assert!(log.rest().is_empty() && log.admits("late", later));
+    }
+
+    #[test]
+    fn a_quiet_subject_is_forgotten_when_its_summary_is_due_and_not_before() {
+        let log = LogThrottle::default();
+        let start = Instant::now();
+        assert!(log.admits("quiet", start));
+        let due = start + MIN_INTERVAL;
+        assert!(log.due(due - Duration::from_millis(1)).is_empty());
+        assert!(!log.admits("quiet", start), "it is still known");
+        assert_eq!(log.due(due).len(), 1);
+        // The next interval is twice as long, and without a message it ends the count.
+        assert!(log.due(due + 2 * MIN_INTERVAL - Duration::from_millis(1)).is_empty());
+        assert_eq!(log.next_due(), Some(due + 2 * MIN_INTERVAL));
+        assert!(log.due(due + 2 * MIN_INTERVAL).is_empty());
+        assert_eq!(log.next_due(), None);
+    }
 }

@@ -96,4 +96,15 @@ mod tests {
         assert_eq!(ration.due(), None);
         assert!(ration.take() && !ration.take());
     }
+    #[test(start_paused = true)]
+    async fn a_ration_is_full_when_all_that_was_taken_has_come_back() {
+        let mut ration = Ration::new(RATE);
+        assert!(ration.is_full());
+        ration.charge(2);
+        assert!(!ration.is_full());
+        advance(2 * RATE.interval - Duration::from_millis(1)).await;
+        assert!(!ration.is_full() && ration.due().is_none());
+        advance(Duration::from_millis(1)).await;
+        assert!(ration.is_full());
+    }
 }

@@ -114,5 +114,64 @@ mod tests {
         for text in ["", "x", "0+1", "-1+0", "1e9", "nan+0", "inf", "1+", "1+-2", "1+2+3"] {
             assert!(text.parse::<TimeControl>().is_err(), "{text}");
         }
+        let error = "x".repeat(40).parse::<TimeControl>().unwrap_err().to_string();
+        assert!(error.starts_with(&format!("'{}' is no time control", "x".repeat(32))), "{error}");
+    }
+
+    #[test]
+    fn time_controls_are_read_and_written() {
+        for (text, initial, increment, written) in [
+            ("180+2", 180_000, 2000, "180+2"),
+            (" 3 + 0.05", 3000, 50, "3+0.05"),
+            ("0.5", 500, 0, "0.5+0"),
+            ("604800+604800", 604_800_000, 604_800_000, "604800+604800"),
+        ] {
+            let expected = TimeControl {
+                initial: Duration::from_millis(initial),
+                increment: Duration::from_millis(increment),
+            };
+            assert_eq!(text.parse(), Ok(expected), "{text}");
+            assert_eq!(TimeControl::try_from(text.to_owned()), Ok(expected));
+            assert_eq!(
+                (expected.to_string(), String::from(expected)),
+                (written.to_owned(), written.to_owned())
+            );
+        }
+    }
+
+    #[test]
+    fn a_week_is_the_longest_time() {
+        for text in ["604801", "604800.1+1", "1+604801"] {
+            assert!(text.parse::<TimeControl>().is_err(), "{text}");
+        }
+        let ten_years = 3650 * 86_400;
+        assert_eq!(MAX_TIME.as_secs(), ten_years);
+    }
+
+    #[test]
+    fn the_speed_is_that_of_lichess() {
+        for (time_control, speed) in [
+            ("29", Speed::UltraBullet),
+            ("29.9", Speed::UltraBullet),
+            ("0.1+0.7", Speed::UltraBullet),
+            ("30", Speed::Bullet),
+            ("10+0.5", Speed::Bullet),
+            ("179", Speed::Bullet),
+            ("60+2", Speed::Bullet),
+            ("180", Speed::Blitz),
+            ("60+3", Speed::Blitz),
+            ("479", Speed::Blitz),
+            ("480", Speed::Rapid),
+            ("300+5", Speed::Rapid),
+            ("900+14", Speed::Rapid),
+            ("1499", Speed::Rapid),
+            ("900+15", Speed::Classical),
+            ("1500", Speed::Classical),
+        ] {
+            assert_eq!(Speed::of(Some(time_control.parse().unwrap())), speed, "{time_control}");
+        }
+        assert_eq!(Speed::of(None), Speed::Correspondence);
+        let longest = TimeControl { initial: Duration::MAX, increment: Duration::MAX };
+        assert_eq!(Speed::of(Some(longest)), Speed::Classical);
     }
 }
