@@ -141,6 +141,8 @@ mod tests {
         assert_eq!(ends(rules, &cp(&[600, -600, 600, -499, 600, -600, 600])), None);
         let mate = [UciScore::Mate(3), UciScore::Mate(-2), UciScore::Mate(2), UciScore::Mate(-1)].map(Some);
         assert_eq!(ends(rules, &mate), Some((4, won(Color::White))));
+        let mated = [UciScore::Mate(1), UciScore::Mate(0)].map(Some);
+        assert_eq!(ends(rules, &[mated, mated].concat()), Some((4, won(Color::White))));
     }
 
     #[test]

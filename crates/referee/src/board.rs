@@ -148,3 +148,66 @@ impl<G: Game> Board for ServedGame<G> {
         self.position.can_win(color)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use zeitnot_rules::chess::Chess;
+
+    use super::*;
+
+    const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    const KNIGHT_OUT: &str = "rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq - 1 1";
+    const LONE_KING: &str = "k7/8/8/8/8/8/8/K5Q1 w - - 0 1";
+
+    fn served(fen: &str) -> ServedGame<Chess> {
+        ServedGame::new(Chess::parse(fen).unwrap(), |position, mv| position.play(mv))
+    }
+
+    fn boards(fen: &str) -> [Box<dyn Board>; 2] {
+        let own = Some(fen).filter(|fen| *fen != START);
+        [Box::new(DynGame::begin(GameKind::Chess, own).unwrap()), Box::new(served(fen))]
+    }
+
+    #[test]
+    fn boards_tell_their_start_their_moves_and_the_present_position() {
+        for mut board in boards(START) {
+            assert_eq!(
+                (board.kind(), board.start(), board.fen()),
+                (GameKind::Chess, START.into(), START.into())
+            );
+            assert!(board.play("g1f4").is_err());
+            assert_eq!((board.turn(), board.ply_count()), (Color::White, 0));
+            let (mv, san) = board.play("g1f3").unwrap();
+            assert_eq!((mv.to_string().as_str(), san.as_str()), ("g1f3", "Nf3"));
+            assert_eq!((board.turn(), board.ply_count()), (Color::Black, 1));
+            assert_eq!((board.start(), board.fen()), (START.into(), KNIGHT_OUT.into()));
+            board.play("g8f6").unwrap();
+            assert_eq!((board.turn(), board.ply_count()), (Color::White, 2));
+            assert!(!board.outcome().is_over());
+        }
+    }
+
+    #[test]
+    fn boards_know_who_can_still_win() {
+        for board in boards(LONE_KING) {
+            assert_eq!(Color::BOTH.map(|color| board.can_win(color)), [true, false]);
+            assert_eq!(board.start(), LONE_KING);
+        }
+    }
+
+    #[test]
+    fn only_a_game_of_the_rules_has_a_start_of_its_own() {
+        let is_own = |fen| boards(fen).map(|board| board.is_own_start());
+        assert_eq!((is_own(START), is_own(LONE_KING)), ([false, false], [true, false]));
+    }
+
+    #[test]
+    fn moves_are_taken_back() {
+        let mut game = DynGame::begin(GameKind::Chess, None).unwrap();
+        for text in ["g1f3", "g8f6", "f3g1"] {
+            Board::play(&mut game, text).unwrap();
+        }
+        game.rewind(1);
+        assert_eq!((game.ply_count(), game.fen()), (1, KNIGHT_OUT.into()));
+    }
+}

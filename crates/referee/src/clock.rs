@@ -167,6 +167,31 @@ mod tests {
         assert_eq!((clock.flag(), clock.left(Color::White, Instant::now())), (None, None));
     }
 
+    #[test]
+    fn clocks_that_are_set_stand() {
+        let t0 = Instant::now();
+        let mut clock = clock("1+0.1");
+        assert_eq!((clock.running(), clock.is_running()), (None, false));
+        clock.start(Color::White, t0);
+        assert_eq!((clock.running(), clock.is_running()), (Some(Color::White), true));
+        clock.set(ByColor([300 * MS, 400 * MS]));
+        assert_eq!((clock.running(), clock.is_running()), (None, false));
+        let later = t0 + 900 * MS;
+        assert_eq!(Color::BOTH.map(|color| clock.left(color, later)), [Some(300 * MS), Some(400 * MS)]);
+    }
+
+    #[test]
+    fn only_the_clock_of_a_game_has_an_increment() {
+        for (allowance, increment) in [
+            (Allowance::Game("60+0.1".parse().unwrap()), 100 * MS),
+            (Allowance::Move(100 * MS), Duration::ZERO),
+            (Allowance::Unlimited, Duration::ZERO),
+        ] {
+            let clock = Clock::new(ByColor::both(allowance), MS);
+            assert_eq!(clock.increment(Color::Black), increment, "{allowance:?}");
+        }
+    }
+
     fn duration() -> impl Strategy<Value = Duration> {
         prop_oneof![
             Just(Duration::MAX),

@@ -90,3 +90,36 @@ impl fmt::Display for Cause {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use zeitnot_rules::Color;
+
+    use super::*;
+
+    #[test]
+    fn results_are_written_as_in_pgn() {
+        for (result, text) in [
+            (Some(GameResult::Won(Color::White)), "1-0"),
+            (Some(GameResult::Won(Color::Black)), "0-1"),
+            (Some(GameResult::Draw), "1/2-1/2"),
+            (None, "*"),
+        ] {
+            assert_eq!(Ending { result, cause: Cause::Shutdown }.result_text(), text);
+        }
+    }
+
+    #[test]
+    fn causes_are_told_and_have_a_termination_of_pgn() {
+        for (cause, termination, text) in [
+            (Cause::Rules(Reason::Checkmate), "normal", "Checkmate"),
+            (Cause::Resignation, "normal", "Resignation"),
+            (Cause::OutOfTime, "time forfeit", "Out of time"),
+            (Cause::IllegalMove, "rules infraction", "Illegal move"),
+            (Cause::Organiser, "adjudication", "Forfeit by the organiser"),
+            (Cause::NoMove, "abandoned", "No move was made"),
+        ] {
+            assert_eq!((cause.termination(), cause.to_string().as_str()), (termination, text));
+        }
+    }
+}

@@ -40,3 +40,60 @@ impl Prizes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: Prizes = Prizes { new: 0.0, worth: 0.0 };
+
+    /// Plays at random until a move can take a prize of the start; returns the points that it brings.
+    fn worth(prizes: Prizes) -> i32 {
+        let mut position = Tuc::start();
+        for _ in 0..100 {
+            let moves = position.moves();
+            let taking = moves.iter().copied().find(|mv| position.takes_prize(*mv));
+            let color = position.side_to_move();
+            let before = position.points()[color];
+            let mv = taking.or_else(|| fastrand::choice(moves.iter().copied())).unwrap();
+            prizes.play(&mut position, mv);
+            if taking.is_some() {
+                return position.points()[color] - before;
+            }
+        }
+        panic!("nobody reaches a prize: {position:?}");
+    }
+
+    #[test]
+    fn a_prize_is_worth_a_point_or_nothing() {
+        fastrand::seed(7);
+        assert_eq!(worth(Prizes { worth: 1.0, ..NONE }), POINT);
+        assert_eq!(worth(NONE), 0);
+        let sum: i32 = (0..400).map(|_| worth(Prizes { worth: 0.25, ..NONE })).sum();
+        assert!((50 * POINT..150 * POINT).contains(&sum), "{sum}");
+    }
+
+    #[test]
+    fn a_new_prize_appears_on_any_free_square_and_nowhere_else() {
+        let start = Tuc::start();
+        let mv = start.moves()[0];
+        let after = |prizes: Prizes| {
+            let mut position = start.clone();
+            prizes.play(&mut position, mv);
+            position
+        };
+        let without = after(NONE);
+        assert_eq!(without.prizes(), start.prizes());
+        fastrand::seed(7);
+        let mut seen = 0;
+        for _ in 0..2000 {
+            let new = after(Prizes { new: 1.0, ..NONE }).prizes() & !without.prizes();
+            assert_eq!(new.count_ones(), 1);
+            seen |= new;
+        }
+        assert_eq!(seen, without.free_squares());
+        let count =
+            (0..400).filter(|_| after(Prizes { new: 0.25, ..NONE }).prizes() != without.prizes()).count();
+        assert!((50..150).contains(&count), "{count}");
+    }
+}

@@ -42,6 +42,7 @@ fn a_game_to_its_mate() {
     let san: Vec<_> = referee.plies.iter().map(|ply| ply.san.as_str()).collect();
     assert_eq!(san, ["f3", "e5", "g4", "Qh4#"]);
     assert_eq!(referee.play(Color::White, "a3", now, None), Err(Refusal::Over));
+    assert!(!referee.clock.is_running(), "nobody is to move any more");
 }
 
 #[test]
@@ -104,6 +105,7 @@ fn untimed_moves_cost_no_time_but_must_come() {
         let mut late = chess("1+0", rules).0;
         assert!(late.check_time(t0 + 61_000 * MS));
         assert_eq!(late.ending, ending);
+        assert_eq!((late.deadline(), late.timeout()), (None, None));
         assert!(!referee.check_time(t0 + 59_000 * MS));
         play(&mut referee, "e4", t0 + 59_000 * MS);
         assert_eq!(referee.plies[0].left, Some(1000 * MS));
@@ -129,10 +131,12 @@ fn a_draw_needs_both_and_a_move_declines_it() {
     assert_eq!(referee.draw(Color::White, true, now), None, "too early");
     play(&mut referee, "e4 e5", now);
     assert_eq!(referee.draw(Color::White, true, now), Some(OfferChange::Made));
+    assert_eq!([Color::White, Color::Black].map(|color| referee.offers_draw(color)), [true, false]);
     assert_eq!(referee.draw(Color::White, true, now), None, "once is enough");
     assert_eq!(referee.draw(Color::Black, false, now), Some(OfferChange::Declined));
     assert_eq!(referee.draw(Color::White, true, now), Some(OfferChange::Made));
     assert_eq!(referee.draw(Color::White, false, now), Some(OfferChange::Withdrawn));
+    assert_eq!(referee.draw(Color::White, false, now), None, "there is nothing to withdraw");
     assert_eq!(referee.draw(Color::Black, true, now), Some(OfferChange::Made));
     play(&mut referee, "d4", now);
     assert!(!referee.offers_draw(Color::Black));
@@ -140,6 +144,7 @@ fn a_draw_needs_both_and_a_move_declines_it() {
     assert_eq!(referee.draw(Color::Black, true, now), Some(OfferChange::Accepted));
     let agreed = Ending { result: Some(GameResult::Draw), cause: Cause::Agreement };
     assert_eq!(referee.ending, Some(agreed));
+    assert_eq!(referee.draw(Color::White, true, now), None, "the game is over");
 }
 
 #[test]
@@ -158,6 +163,9 @@ fn a_takeback_undoes_the_last_move_and_the_answer_to_it() {
 fn moves_of_another_referee_do_not_touch_the_clocks() {
     let (mut referee, now) = start(None, "10+0", RefereeRules { abort_before: 2, ..RefereeRules::default() });
     assert!(referee.can_abort());
+    let mut aborted = start(None, "10+0", RefereeRules { abort_before: 2, ..RefereeRules::default() }).0;
+    aborted.end(None, Cause::Aborted, now);
+    assert!(!aborted.can_abort());
     referee.replay("e4", Some(5000 * MS), None).unwrap();
     assert!(referee.replay("e4", None, None).is_err());
     referee.replay("e5", None, None).unwrap();
