@@ -36,9 +36,12 @@ mod location;
 mod open;
 mod opening;
 mod ownership;
+mod pending;
 mod postgres;
 mod read;
 mod readers;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 mod sqlite;
 #[cfg(test)]
 mod tests;

@@ -49,7 +49,7 @@ impl StoredTournament {
 #[derive(Clone, Debug)]
 pub struct History {
     pub tournament: StoredTournament,
-    events: Vec<(Place, Fact)>,
+    pub(super) events: Vec<(Place, Fact)>,
     /// In the order in which they ended; those without a result and those that run come last.
     pub games: Vec<GameRow>,
 }

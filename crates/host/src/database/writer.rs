@@ -1,9 +1,6 @@
 //! The one writer of an arena: a thread that collects changes and commits what waits in one transaction.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use sqlx::{AnyConnection, Connection, Executor, error::ErrorKind};
 use tokio::{
@@ -20,22 +17,17 @@ use super::{
     open::{self, within},
     opening::{Opened, Opening},
     ownership::{self, Run},
+    pending::Pending,
     sqlite::Lock,
     write,
 };
 use crate::timer::until;
 
-/// Time for which changes that nobody waits for are collected.
-const LAZY: Duration = Duration::from_secs(1);
-/// Time between two attempts while the disk or the server fails.
-const RETRY: Duration = Duration::from_secs(1);
 /// Time after which the connection to a server is tried, so that what the arena owns is not free for long.
 const PULSE: Duration = Duration::from_secs(2);
 /// Advice to whoever asks for what another arena has.
 const ANOTHER_DATABASE: &str = "set database = \"…\" in [arena] to another one";
 const ANOTHER_NAME: &str = "give this one another name";
-/// Changes that are kept while the disk or the server fails; later ones are lost.
-const MAX_KEPT: usize = 65_536;
 
 /// Request to the writer.
 #[derive(Debug)]
@@ -63,20 +55,12 @@ pub(super) struct Writer {
     connection: Option<AnyConnection>,
     _lock: Option<Lock>,
     requests: mpsc::Receiver<Request>,
-    /// Changes that are not on the disk yet: the latest of each row.
-    kept: BTreeMap<Key, Change>,
+    pending: Pending,
     /// Subjects of this arena, with their names for messages.
     owned: BTreeMap<Subject, String>,
-    /// Subjects of other arenas, whose changes are dropped.
-    foreign: BTreeSet<Subject>,
-    /// Deadline for writing changes that nothing waits for, and for the next attempt.
-    due: Option<Instant>,
     /// Deadline for the next look at the connection to a server.
     pulse: Option<Instant>,
-    waiting: Vec<oneshot::Sender<()>>,
     outage: Outage,
-    /// Changes that did not fit.
-    lost: usize,
     #[cfg(test)]
     pub(super) fault: Fault,
 }
@@ -141,14 +125,10 @@ impl Writer {
             connection: Some(connection),
             _lock: lock,
             requests,
-            kept: BTreeMap::new(),
+            pending: Pending::default(),
             owned: BTreeMap::new(),
-            foreign: BTreeSet::new(),
-            due: None,
             pulse,
-            waiting: Vec::new(),
             outage: Outage::default(),
-            lost: 0,
             #[cfg(test)]
             fault: Fault::default(),
         })
@@ -162,21 +142,21 @@ impl Writer {
                     Some(request) => self.take(request).await,
                     None => break,
                 },
-                () = until(self.due) => {}
+                () = until(self.pending.due()) => {}
                 () = until(self.pulse) => self.check().await,
             }
             while let Ok(request) = self.requests.try_recv() {
                 self.take(request).await;
             }
-            let is_due = self.due.is_some_and(|due| due <= Instant::now());
-            if is_due || (!self.waiting.is_empty() && self.connection.is_some()) {
+            let is_awaited = self.pending.is_awaited() && self.connection.is_some();
+            if is_awaited || self.pending.is_due(Instant::now()) {
                 self.commit().await;
             }
             // While the server is away, nobody waits for the next attempt.
-            self.answer();
+            self.pending.answer();
         }
         self.commit().await;
-        let lost = self.lost.saturating_add(self.kept.len());
+        let lost = self.pending.lost().saturating_add(self.pending.changes().len());
         if lost > 0 {
             tracing::error!("{}: {lost} changes are lost, as it could not be written", self.location);
         }
@@ -198,7 +178,7 @@ impl Writer {
 
     #[cfg(test)]
     pub(super) fn keeps_changes(&self) -> bool {
-        !self.kept.is_empty()
+        !self.pending.changes().is_empty()
     }
 
     #[cfg(test)]
@@ -208,10 +188,7 @@ impl Writer {
 
     async fn take(&mut self, request: Request) {
         match request {
-            Request::Write { changes, done } => {
-                changes.into_iter().for_each(|change| self.keep(change));
-                self.waiting.extend(done);
-            }
+            Request::Write { changes, done } => self.pending.add(changes, done),
             Request::Take { subject, reply } => drop(reply.send(self.take_subject(subject).await)),
             Request::Tournament { opening, reply } => {
                 self.commit().await;
@@ -220,39 +197,14 @@ impl Writer {
         }
     }
 
-    fn keep(&mut self, change: Change) {
-        if change.subject().is_some_and(|subject| self.foreign.contains(&subject)) {
-            return;
-        }
-        let key = change.key();
-        if self.kept.len() >= MAX_KEPT && !self.kept.contains_key(&key) {
-            self.lost = self.lost.saturating_add(1);
-            return;
-        }
-        self.kept.insert(key, change);
-        self.due.get_or_insert_with(|| Instant::now() + LAZY);
-    }
-
     /// Writes all changes, or keeps them, and answers those who wait.
     async fn commit(&mut self) {
-        self.due = None;
-        if !self.kept.is_empty() || self.connection.is_none() {
-            let written = self.write_all().await;
+        let mut written = Ok(());
+        if !self.pending.changes().is_empty() || self.connection.is_none() {
+            written = self.write_all().await;
             self.report(&written);
-            match written {
-                Ok(()) => self.kept.clear(),
-                Err(_) => self.due = Some(Instant::now() + RETRY),
-            }
         }
-        self.answer();
-    }
-
-    /// Answers those who wait.
-    fn answer(&mut self) {
-        for done in self.waiting.drain(..) {
-            // An error means that the waiting task has ended.
-            let _ = done.send(());
-        }
+        self.pending.tried(written.is_ok(), Instant::now());
     }
 
     async fn write_all(&mut self) -> Result<(), DatabaseError> {
@@ -262,7 +214,7 @@ impl Writer {
                 Ok(()) => return Ok(()),
                 Err(Failure::Misfit(key, error)) => {
                     self.roll_back(None).await;
-                    let change = self.kept.remove(&key);
+                    let change = self.pending.remove(&key);
                     tracing::error!(
                         "a change does not fit into {}: {error}; please report it: {change:?}",
                         self.location
@@ -283,7 +235,7 @@ impl Writer {
         #[cfg(test)]
         self.fault.strike()?;
         within(limit, async { Ok(connection.execute(self.location.begin()).await?) }).await?;
-        for (key, change) in &self.kept {
+        for (key, change) in self.pending.changes() {
             #[cfg(test)]
             self.fault.strike()?;
             let write = async { Ok(write::write(connection, self.run, change).await) };
@@ -321,7 +273,7 @@ impl Writer {
             self.connection = None;
         }
         if self.connection.is_none() {
-            self.due.get_or_insert_with(Instant::now);
+            self.pending.hurry(Instant::now());
         }
     }
 
@@ -339,10 +291,8 @@ impl Writer {
                 "another arena took over {name} while the database {} was unreachable; this arena no longer records it: stop one of the two",
                 self.location
             );
-            self.foreign.insert(subject);
+            self.pending.disown(subject);
         }
-        let foreign = &self.foreign;
-        self.kept.retain(|_, change| change.subject().is_none_or(|subject| !foreign.contains(&subject)));
         Ok(())
     }
 
@@ -358,11 +308,8 @@ impl Writer {
                 "cannot write to the database {location}: {error}; games go on, and their results are kept; retrying every second{advice}"
             ),
             (Some(OutageNews::Ends(_)), _) => {
-                tracing::info!(
-                    "writing to the database {location} again; changes lost meanwhile: {}",
-                    self.lost
-                );
-                self.lost = 0;
+                let lost = self.pending.take_lost();
+                tracing::info!("writing to the database {location} again; changes lost meanwhile: {lost}");
             }
             _ => {}
         }
@@ -381,7 +328,7 @@ impl Writer {
         match taken {
             Ok(true) => self.note_owned(subject, subject.to_string()),
             Ok(false) => {
-                self.foreign.insert(subject);
+                self.pending.disown(subject);
                 return Err(DatabaseError::Taken { subject: subject.to_string(), advice: ANOTHER_DATABASE });
             }
             Err(ref error) => self.roll_back(Some(error)).await,
@@ -415,7 +362,7 @@ impl Writer {
     }
 
     fn note_owned(&mut self, subject: Subject, name: String) {
-        self.foreign.remove(&subject);
+        self.pending.own(subject);
         self.owned.insert(subject, name);
     }
 }
