@@ -9,17 +9,21 @@ use std::time::Instant;
 use crate::output::{Error, print_row};
 
 mod account;
+mod disk;
 mod event_queue;
 mod history;
+mod hosted;
 mod runner;
 mod subject;
+mod virtual_time;
 
 use history::{Broken, History};
 use runner::{run_seed, run_seeds};
 use subject::{Entry, Mutant};
 
 /// All subjects.
-const SUBJECTS: &[Entry] = &[Entry::of::<account::Account>()];
+const SUBJECTS: &[Entry] =
+    &[Entry::of::<account::Account>(), Entry::of::<hosted::Hosted>(), Entry::of::<tournament::Tournament>()];
 
 /// Lines of a history that a broken law shows.
 const LAST_LINES: usize = 40;
