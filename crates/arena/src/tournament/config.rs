@@ -8,6 +8,7 @@ use serde::{
 };
 use serde_json::{Value, json};
 use utoipa::{PartialSchema, ToSchema};
+use zeitnot_net::secret::Secret;
 use zeitnot_pairing::{
     Name, PairingSystem,
     format::{AccelerationKind, Format, MAX_PLAYERS, PairingKind, TieBreak},
