@@ -297,8 +297,12 @@ impl AccountState {
             self.teams.update(|id| has_room && !slots.plays_in(id), now, &mut self.effects);
         }
         self.outgoing.update(self.load(), now, &mut self.effects);
-        if !self.outgoing.is_open() {
-            self.incoming.queue.capacity.take_proposed();
+        let capacity = &mut self.incoming.queue.capacity;
+        if self.outgoing.is_open() {
+            // It may have given its seat up before the server knew it.
+            capacity.reserve_for_proposal();
+        } else {
+            capacity.take_proposed();
         }
         self.look_up();
         self.tell_waiting();

@@ -221,6 +221,21 @@ fn a_challenge_takes_the_seat_of_our_own() {
 }
 
 #[test]
+fn a_challenge_of_ours_on_its_way_that_gave_its_seat_up_takes_the_next() {
+    let seats = Seats::new(1);
+    let mut account = Driver::new("", &seats);
+    let order = r#"{"opponent":"bob","time_control":"180+2"}"#;
+    account.tell(Input::Order(zeitnot_seat::Order::Challenge(serde_json::from_str(order).unwrap())));
+    account.challenge(2);
+    assert_eq!(account.accepted(), [id(2)]);
+    account.tell(Input::Reply(Reply::Accepted(id(2), Err(HttpError::NotFound))));
+    assert!(!seats.has_free());
+    account.tell(Input::Reply(Reply::Created("bob".parse().unwrap(), Ok(id(1)))));
+    account.begin(1);
+    assert_eq!(account.seated().len(), 1);
+}
+
+#[test]
 fn a_challenge_of_ours_keeps_its_seat_until_its_game_begins() {
     let seats = Seats::new(1);
     let mut account = Driver::new("", &seats);
