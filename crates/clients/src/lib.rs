@@ -11,6 +11,7 @@
 extern crate zeitnot_testing;
 
 mod backoff;
+mod connection_log;
 pub mod contest;
 mod drive;
 mod findings;
@@ -28,8 +29,8 @@ pub mod tuc;
 mod wait;
 
 pub use backoff::Reconnect;
+pub use connection_log::{CONNECTED, LOST};
 pub use findings::{Findings, Written};
 pub use protocol::{Protocol, ProtocolError, Shutdown};
 pub use registry::{PROTOCOLS, ProtocolEntry, Server};
-pub use session::{CONNECTED, LOST};
 pub use zeitnot_seat::OrderQueue;

@@ -4,82 +4,12 @@ use std::{fmt, time::Duration};
 
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, info, warn};
-use zeitnot_net::{Outage, OutageNews};
 
+pub(crate) use crate::connection_log::ConnectionLog;
 use crate::{
     backoff::{Backoff, Reconnect},
     protocol::{ProtocolError, Shutdown},
-    wait::now,
 };
-
-/// Target of the events that say that a connection is open, for the first time or again.
-pub const CONNECTED: &str = "zeitnot_clients::connected";
-
-/// Target of the events that say that a connection is lost, or could not be opened.
-pub const LOST: &str = "zeitnot_clients::lost";
-
-/// Log of one session's connections: of an outage a line at its start, one a minute, and one at its end.
-#[derive(Debug, Default)]
-pub(crate) struct ConnectionLog {
-    outage: Outage,
-    /// Error that the outage began with.
-    first: String,
-}
-
-impl ConnectionLog {
-    /// Notes that a connection is open.
-    pub(crate) fn connected(&mut self) {
-        debug!(target: CONNECTED, "connected");
-        if let Some(OutageNews::Ends(lasted)) = self.outage.ended(now()) {
-            info!("connected again after {}", in_words(lasted));
-        }
-    }
-
-    /// Notes a connection that was lost or could not be opened. Returns what is to be reported of it.
-    ///
-    /// A server that takes each connection and ends it at once is not back: its outage goes on if the connection was
-    /// short, and ended as those before it.
-    pub(crate) fn failed(&mut self, error: &impl fmt::Display, was_short: bool) -> Option<OutageNews> {
-        let error = error.to_string();
-        let news = match was_short && error == self.first {
-            true => self.outage.relapsed(now()),
-            false => self.outage.failed(now()),
-        };
-        if news == Some(OutageNews::Begins) {
-            self.first = error;
-        }
-        news
-    }
-
-    /// Notes a connection that served its purpose: a failure of the next one is not part of an earlier outage.
-    fn completed(&mut self) {
-        self.first.clear();
-    }
-}
-
-/// Reports a lost connection, and the delay before the next attempt.
-pub(crate) fn report_lost(error: &impl fmt::Display, delay: Duration, news: Option<OutageNews>) {
-    let delay = delay.as_secs_f64();
-    match news {
-        Some(OutageNews::Begins) => warn!(target: LOST, "{error}; reconnecting in {delay:.1} s"),
-        Some(OutageNews::Lasts(lasted)) => {
-            let lasted = in_words(lasted);
-            warn!(target: LOST, "{error}; trying for {lasted} now; reconnecting in {delay:.1} s");
-        }
-        Some(OutageNews::Ends(_)) | None => {
-            debug!(target: LOST, "{error}; reconnecting in {delay:.1} s");
-        }
-    }
-}
-
-/// Formats the length of an outage.
-fn in_words(length: Duration) -> String {
-    match length.as_secs() {
-        0..10 => format!("{:.1} s", length.as_secs_f64()),
-        seconds => humantime::format_duration(Duration::from_secs(seconds)).to_string(),
-    }
-}
 
 /// End of a connection that was not lost.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -124,11 +54,6 @@ pub(crate) trait Session: Send {
         false
     }
 
-    /// Reports a lost connection and the delay before the next attempt, as far as that is news.
-    fn report(&mut self, error: &Self::Error, delay: Duration, news: Option<OutageNews>) {
-        report_lost(error, delay, news);
-    }
-
     /// Says goodbye on a connection that is still open after a stop.
     fn leave(&mut self) -> impl Future<Output = ()> + Send {
         async {}
@@ -171,13 +96,11 @@ async fn reconnect_until_stopped(
         if let Some(refusal) = session.refusal(&error) {
             return Err(refusal);
         }
-        let was_short = !session.was_useful() && started.elapsed() < reconnect.stable_after;
-        if !was_short {
+        if session.was_useful() || started.elapsed() >= reconnect.stable_after {
             backoff.reset();
         }
         let delay = backoff.next(session.time_left());
-        let news = log.failed(&error, was_short);
-        session.report(&error, delay, news);
+        log.failed(&error, delay);
         match session.has_lost_game() {
             true => sleep(delay).await,
             false => drop(stop.run_until_cancelled(sleep(delay)).await),
@@ -202,10 +125,9 @@ mod tests {
     /// Session of scripted connections: how long each lasts, and how it ends. Then it stops.
     struct Scripted {
         script: std::vec::IntoIter<(Duration, End)>,
+        /// Delays after the connections that were lost.
         delays: Vec<Duration>,
-        news: Vec<OutageNews>,
-        /// Each connection is opened before it ends.
-        opens: bool,
+        lost: Option<Instant>,
         /// Number of the connection after which a game goes on, with a second left.
         plays_from: usize,
         /// Number of the connection that is useful, however short.
@@ -216,12 +138,11 @@ mod tests {
     impl Session for Scripted {
         type Error = &'static str;
 
-        async fn connect_once(&mut self, _: &CancellationToken, log: &mut ConnectionLog) -> End {
+        async fn connect_once(&mut self, _: &CancellationToken, _: &mut ConnectionLog) -> End {
+            self.delays.extend(self.lost.map(|lost| lost.elapsed()));
             let (lasts, end) = self.script.next().unwrap_or((SECOND, Ok(ConnectionEnd::Stopped)));
-            if self.opens {
-                log.connected();
-            }
             sleep(lasts).await;
+            self.lost = end.is_err().then(Instant::now);
             end
         }
 
@@ -233,11 +154,6 @@ mod tests {
             (self.delays.len() >= self.plays_from).then_some(SECOND)
         }
 
-        fn report(&mut self, _: &&'static str, delay: Duration, news: Option<OutageNews>) {
-            self.delays.push(delay);
-            self.news.extend(news);
-        }
-
         async fn leave(&mut self) {
             self.has_left = true;
         }
@@ -246,9 +162,7 @@ mod tests {
     fn scripted(script: Vec<(Duration, End)>) -> Scripted {
         let script = script.into_iter();
         let never = usize::MAX;
-        let delays = Vec::new();
-        let news = Vec::new();
-        Scripted { script, delays, news, opens: false, plays_from: never, useful: never, has_left: false }
+        Scripted { script, delays: Vec::new(), lost: None, plays_from: never, useful: never, has_left: false }
     }
 
     /// Returns the delays between the connections of this script.
@@ -285,30 +199,6 @@ mod tests {
         assert!(in_game.len() == 3 && in_game.iter().all(|delay| *delay <= SECOND / 10), "{in_game:?}");
     }
 
-    /// Sixteen failures in a row take between 103 and 206 s.
-    #[test(start_paused = true)]
-    async fn an_outage_is_news_at_its_start_and_once_a_minute() {
-        for (opens, errors) in [(false, ["gone", "refused"]), (true, ["refused", "refused"])] {
-            let mut session = scripted((0..16).map(|at| (Duration::ZERO, Err(errors[at % 2]))).collect());
-            session.opens = opens;
-            assert_eq!(run(&mut session, &RECONNECT, &Shutdown::default()).await, Ok(()));
-            assert_eq!((session.delays.len(), session.news.first()), (16, Some(&OutageNews::Begins)));
-            let later = &session.news[1..];
-            let is_late =
-                |news: &OutageNews| matches!(news, OutageNews::Lasts(lasted) if *lasted >= 60 * SECOND);
-            assert!((1..=3).contains(&later.len()) && later.iter().all(is_late), "{later:?}");
-        }
-    }
-
-    #[test(start_paused = true)]
-    async fn a_connection_that_ends_otherwise_is_a_new_outage() {
-        let mut session =
-            scripted(vec![(SECOND, Err("reset")), (SECOND, Err("refused")), (SECOND, Err("refused"))]);
-        session.opens = true;
-        assert_eq!(run(&mut session, &RECONNECT, &Shutdown::default()).await, Ok(()));
-        assert_eq!(session.news, [OutageNews::Begins; 2]);
-    }
-
     #[test(start_paused = true)]
     async fn the_first_stop_ends_a_delay_and_the_second_a_connection() {
         let shutdown = Shutdown::default();
@@ -318,7 +208,7 @@ mod tests {
         };
         let lost = || (Duration::ZERO, Err("gone"));
         let (delays_before, ()) = tokio::join!(delays(vec![lost(), lost()], &shutdown), soon);
-        assert_eq!(delays_before.len(), 1);
+        assert!(delays_before.is_empty(), "a second connection after {delays_before:?}");
         let shutdown = Shutdown::default();
         let now = async {
             sleep(SECOND).await;

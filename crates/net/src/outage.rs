@@ -47,15 +47,6 @@ impl Outage {
         Some(OutageNews::Begins)
     }
 
-    /// Notes a failure that shows that the last success was none: the outage before it goes on.
-    pub fn relapsed(&mut self, now: Instant) -> Option<OutageNews> {
-        if self.since.is_none() {
-            return self.failed(now);
-        }
-        self.is_over = false;
-        self.lasts(now)
-    }
-
     /// Notes a success. Returns what is to be reported of it.
     pub fn ended(&mut self, now: Instant) -> Option<OutageNews> {
         self.is_over = true;
@@ -93,21 +84,5 @@ mod tests {
         let reports: Vec<_> = (0..200).filter_map(|second| outage.failed(start + second * SECOND)).collect();
         assert_eq!(reports, [Begins, Lasts(60 * SECOND), Lasts(120 * SECOND), Lasts(180 * SECOND)]);
         assert_eq!(outage.ended(start + 200 * SECOND), Some(Ends(200 * SECOND)));
-    }
-
-    #[test]
-    fn successes_that_were_none_do_not_end_it() {
-        let mut outage = Outage::default();
-        let start = Instant::now();
-        let mut reports = Vec::new();
-        let mut ends = 0;
-        for second in 0..200 {
-            let now = start + second * SECOND;
-            reports.extend(outage.relapsed(now));
-            ends += u32::from(outage.ended(now).is_some());
-        }
-        assert_eq!(reports, [Begins, Lasts(60 * SECOND), Lasts(120 * SECOND), Lasts(180 * SECOND)]);
-        assert_eq!(ends, 4, "an end for each report");
-        assert_eq!(outage.failed(start + 200 * SECOND), Some(Begins));
     }
 }

@@ -2,7 +2,11 @@
 //!
 //! Streams use connections of their own, so that a move never waits behind one.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use reqwest::{
     Method, Response, StatusCode,
@@ -22,7 +26,6 @@ use zeitnot_wire::{
 use super::{
     advice,
     connections::{ClientSettings, Connections, Pool},
-    failures::Failures,
     game_clocks::GameClocks,
     keep_alive::KeepAlive,
     playing::{MAX_LISTED, PlayingList},
@@ -31,6 +34,7 @@ use super::{
 };
 use crate::{
     backoff::{self, Backoff},
+    connection_log::ConnectionLog,
     wait::now,
 };
 
@@ -135,7 +139,7 @@ struct Inner {
     timeouts: Timeouts,
     limits: RateLimits,
     log: LogThrottle,
-    failures: Failures,
+    connection: Mutex<ConnectionLog>,
     clocks: GameClocks,
     keep_alive: KeepAlive,
     playing: PlayingList,
@@ -165,7 +169,7 @@ impl Http {
             timeouts: timeouts.clone(),
             limits: RateLimits::new(&timeouts.reconnect),
             log: LogThrottle::default(),
-            failures: Failures::default(),
+            connection: Mutex::default(),
             clocks: GameClocks::default(),
             keep_alive: KeepAlive::default(),
             playing: PlayingList::default(),
@@ -225,16 +229,18 @@ impl Http {
             HttpError::Limited { .. } => "requests beyond the server's limits",
             _ => FAILURES,
         };
-        if !self.failures().are_news(now()) {
+        let mut connection = self.connection();
+        if !connection.is_request_news(now()) {
             return debug!("{message}");
         }
         if self.log().warn(subject, message) && subject == FAILURES {
-            self.failures().reported(now());
+            connection.request_reported(now());
         }
     }
 
-    pub(crate) fn failures(&self) -> &Failures {
-        &self.0.failures
+    /// Log of the account's connection, which is its event stream.
+    pub(crate) fn connection(&self) -> MutexGuard<'_, ConnectionLog> {
+        self.0.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns for how long no request of this kind is sent, after a failure or as the server limits them.

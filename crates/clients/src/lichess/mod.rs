@@ -6,8 +6,8 @@
 //! - `teams`: teams and tournaments to join
 //! - `chat`, `records`: messages and PGN files, written aside from the games
 //!
-//! They share one HTTP client (`http`, with `connections`, `rate_limits` and its `shared_backoff`, `failures` and a
-//! `LogThrottle`) and streams that reconnect (`stream`, with `keep_alive`); `game_clocks` bounds their delays, and `playing`
+//! They share one HTTP client (`http`, with `connections`, `rate_limits` and its `shared_backoff`, a
+//! `ConnectionLog` and a `LogThrottle`) and streams that reconnect (`stream`, with `keep_alive`); `game_clocks` bounds their delays, and `playing`
 //! tells which games run.
 
 use std::{
@@ -29,7 +29,6 @@ mod challenges;
 mod chat;
 mod config;
 mod connections;
-mod failures;
 mod game;
 mod game_clocks;
 mod http;

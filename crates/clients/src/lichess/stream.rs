@@ -15,8 +15,7 @@ use tokio_util::{
     codec::{Decoder, LinesCodec},
     task::AbortOnDropHandle,
 };
-use tracing::{Instrument, debug, warn};
-use zeitnot_net::OutageNews;
+use tracing::{Instrument, debug};
 use zeitnot_wire::{
     Message,
     lichess::{GameId, GameMessage, line},
@@ -28,10 +27,7 @@ use super::{
     playing::Listing,
     rate_limits::RequestKind,
 };
-use crate::{
-    session::{self, ConnectionLog},
-    wait::now,
-};
+use crate::connection_log::LOST;
 
 /// Longer lines are skipped.
 const MAX_LINE_BYTES: usize = 64 << 10;
@@ -180,7 +176,6 @@ impl<M: Message + Send + 'static> Stream<M> {
             game,
             path,
             outbox,
-            log: ConnectionLog::default(),
             is_closed: false,
             opened: None,
             told: false,
@@ -205,8 +200,7 @@ struct Follower<M> {
     game: Option<GameId>,
     path: String,
     outbox: mpsc::Sender<StreamEvent<M>>,
-    log: ConnectionLog,
-    /// The server closed the event stream, which is not reported yet.
+    /// The server closed the stream, which is not reported yet.
     is_closed: bool,
     /// When the latest attempt opened the stream, and whether a message came since.
     opened: Option<TokioInstant>,
@@ -243,49 +237,33 @@ impl<M: Message> Follower<M> {
     fn lost(&mut self, disconnect: &Disconnect) -> Duration {
         let stable_after = self.http.timeouts().reconnect.stable_after;
         let useful_after = if self.game.is_some() && self.told { MIN_USEFUL } else { stable_after };
-        let was_useful = self.opened.map(|opened| opened.elapsed() >= useful_after);
-        let delay = match was_useful {
-            Some(was_useful) => self.http.stream_ended(self.kind(), was_useful),
+        let delay = match self.opened {
+            Some(opened) => self.http.stream_ended(self.kind(), opened.elapsed() >= useful_after),
             None => self.http.limited_for(self.kind()),
         };
-        let news = self.log.failed(disconnect, was_useful != Some(true));
-        self.report(disconnect, delay, news);
+        self.report(disconnect, delay);
         delay
     }
 
     /// The account is out of reach without its event stream. Streams of games close when games end, and proxies may
     /// close them at any time.
-    fn report(&mut self, disconnect: &Disconnect, delay: Duration, news: Option<OutageNews>) {
-        let news = if self.game.is_some() { news } else { self.events_lost(disconnect, news) };
+    fn report(&mut self, disconnect: &Disconnect, delay: Duration) {
         let what = format_args!("{}: {disconnect}", self.path);
+        let message = format_args!("{what}; reconnecting in {:.1} s", delay.as_secs_f64());
+        // If the next attempt fails, that tells why the stream ended.
+        self.is_closed = matches!(disconnect, Disconnect::Eof);
         match (disconnect, self.game) {
-            (Disconnect::Http(error), Some(_)) => {
-                let message = format_args!("{what}; reconnecting in {:.1} s", delay.as_secs_f64());
-                self.http.warn_failure(error, message);
+            (Disconnect::Http(error), Some(_)) => self.http.warn_failure(error, message),
+            // The account reports a token that is refused.
+            (Disconnect::Eof, _) | (Disconnect::Http(HttpError::Unauthorized), None) => {
+                debug!(target: LOST, "{message}");
             }
-            (Disconnect::Eof, Some(_)) => debug!("{what}; reconnecting in {:.1} s", delay.as_secs_f64()),
-            (_, None) => session::report_lost(&what, delay, news),
+            (Disconnect::Http(_), None) => self.http.connection().failed(&what, delay),
         }
     }
 
     fn kind(&self) -> RequestKind {
         if self.game.is_some() { RequestKind::GameStream } else { RequestKind::EventStream }
-    }
-
-    /// Notes that the event stream is lost. Returns what is to be reported of that now.
-    fn events_lost(&mut self, disconnect: &Disconnect, news: Option<OutageNews>) -> Option<OutageNews> {
-        let news = self.http.failures().events_lost(news, now());
-        match disconnect {
-            // The account reports a token that is refused.
-            Disconnect::Http(HttpError::Unauthorized) => None,
-            // If the next attempt fails, that tells the reason.
-            Disconnect::Eof if news == Some(OutageNews::Begins) => {
-                self.is_closed = true;
-                None
-            }
-            _ if mem::take(&mut self.is_closed) => news.or(Some(OutageNews::Begins)),
-            _ => news,
-        }
     }
 
     /// One connection, to its end. `Ok`: nobody listens any more.
@@ -294,11 +272,11 @@ impl<M: Message> Follower<M> {
         let mut lines = Lines::open(&self.http, self.kind(), &self.path, None).await?;
         (self.opened, self.was_open, self.refusals) = (Some(TokioInstant::now()), true, 0);
         if self.game.is_none() {
-            self.http.failures().events_opened();
             if mem::take(&mut self.is_closed) {
-                warn!("{}: {}", self.path, Disconnect::Eof);
+                let message = format_args!("{}: {}; it is open again", self.path, Disconnect::Eof);
+                self.http.log().warn("ends of the event stream", message);
             }
-            self.log.connected();
+            self.http.connection().connected();
         }
         let mut event = StreamEvent::Opened;
         while self.outbox.send(event).await.is_ok() {

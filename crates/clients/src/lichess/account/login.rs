@@ -12,7 +12,7 @@ use zeitnot_wire::lichess::{Token, User, UserId};
 
 use crate::{
     lichess::{Config, Http, HttpError, RequestKind},
-    session::{self, ConnectionLog},
+    session::ConnectionLog,
 };
 
 /// Refusals in a row until the token is given up. One may come from a proxy.
@@ -26,11 +26,10 @@ pub(crate) async fn identify(config: &Config, token: &Token) -> Result<User, Htt
         if matches!(error, HttpError::Unauthorized | HttpError::Refused { .. }) {
             return debug!("{error}; asking again");
         }
-        let news = log.failed(error, false);
         // After a 429 the server is not asked before the limit ends.
         let delay = http.limited_for(RequestKind::Lookup).max(delay);
         let error = format_args!("{error} (is the server running, and its address right?)");
-        session::report_lost(&error, delay, news);
+        log.failed(&error, delay);
     };
     let mut refusals = 0;
     let may_succeed = |error: &HttpError| {
