@@ -73,9 +73,8 @@ impl Reload {
         if has_changed("log.") {
             self.log.set(&reread.config.log);
         }
-        if has_changed("bot.") {
-            self.bot.send_replace(reread.config.bot);
-        }
+        // Without the key, `max_games` follows the accounts.
+        self.bot.send_replace(reread.config.bot);
         match changes.now.as_slice() {
             [] => info!("{file}: nothing has changed that takes effect now"),
             keys => info!("{file}: taken over: {}", keys.join(", ")),

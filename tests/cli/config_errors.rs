@@ -1,8 +1,9 @@
-//! Mistakes in a configuration, and the lines that report them. Most are in `tests/data/config-errors.txt`.
+//! Mistakes in a configuration, and the lines that report them. Most are in `tests/data/config-errors.txt`,
+//! those of keys that contradict each other in `tests/data/config-contradictions.txt`.
 
 use std::{path::Path, time::Duration};
 
-use zeitnot::cli::config::{Config, ConfigArgs, DOCUMENTED, Overrides};
+use zeitnot::cli::config::{Config, ConfigArgs, ConfigErrors, DOCUMENTED, Overrides};
 use zeitnot_engine::Kind;
 
 const SERVER: &str = r#"[[server]]
@@ -20,20 +21,36 @@ fn mistakes(text: &str) -> Vec<String> {
     }
 }
 
-/// Each configuration of the file has the one mistake on the line `=> …` after it.
 #[test]
 fn each_mistake_is_reported_with_its_line_and_its_key() {
+    check(include_str!("../data/config-errors.txt"));
+}
+
+#[test]
+fn each_contradiction_is_reported_with_its_keys() {
+    check(include_str!("../data/config-contradictions.txt"));
+}
+
+/// Each configuration has the one mistake on the line `=> …` after it.
+fn check(cases: &str) {
     let mut text = String::new();
-    let mut lines = include_str!("../data/config-errors.txt").lines();
+    let mut lines = cases.lines();
+    let mut faults = Vec::new();
     while let Some(line) = lines.next() {
         match line.strip_prefix("=> ") {
             Some(expected) => {
-                assert_eq!(mistakes(&std::mem::take(&mut text)), [expected]);
+                let told = Config::parse("c.toml", &std::mem::take(&mut text)).err();
+                let told: Vec<_> =
+                    told.iter().flat_map(ConfigErrors::iter).map(ToString::to_string).collect();
+                if told != [expected] {
+                    faults.push(format!("expected {expected}\ngot      {told:?}"));
+                }
                 lines.next();
             }
             None => text += &format!("{line}\n"),
         }
     }
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
 #[test]
@@ -111,10 +128,12 @@ fn values_are_read() {
 #[test]
 fn a_missing_or_unknown_protocol_is_reported_with_the_known_ones() {
     let known = zeitnot_clients::PROTOCOLS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
-    let unknown = SERVER.replace("contest\"", "chess\"");
+    let unknown = SERVER.replace("contest\"", "conquest\"");
     assert_eq!(
         mistakes(&unknown),
-        [format!("c.toml:2: server[0].protocol: no protocol of ours; known: {known}")]
+        [format!(
+            "c.toml:2: server[0].protocol: no protocol of ours (did you mean `contest`?); known: {known}"
+        )]
     );
     let missing = format!("\n{SERVER}[[server]]\nplayer = 'bob'");
     assert_eq!(mistakes(&missing), [format!("c.toml:7: server[1].protocol: is missing; known: {known}")]);
@@ -206,4 +225,50 @@ fn rules_name_engines_that_exist() {
         wrong[0].starts_with("c.toml:7: bot.choose[0].time_controls[0]: expected `ultraBullet`"),
         "{wrong:?}"
     );
+}
+
+/// What a number of threads means depends on the machine.
+#[test]
+fn absurd_numbers_of_threads_are_reported() {
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let absurd = 4 * cores + 1;
+    let told = format!("{absurd} threads on a machine with {cores} cores: set {cores} at most");
+    for (text, place) in [
+        ("[engine]\nthreads = N\n", "c.toml:2: engine.threads"),
+        ("[engines.a]\nthreads = N\n", "c.toml:2: engines.a.threads"),
+        ("[engines.a]\ncommand = 'a'\noptions = { Threads = N }\n", "c.toml:3: engines.a.options.Threads"),
+    ] {
+        assert_eq!(mistakes(&text.replace('N', &absurd.to_string())), [format!("{place}: {told}")]);
+        Config::parse("c.toml", &text.replace('N', "2")).unwrap();
+    }
+}
+
+/// Contradictions with a default, or for games that another engine leaves.
+#[test]
+fn keys_that_only_seem_to_contradict_each_other_are_valid() {
+    let account = "[[server]]\nprotocol = 'lichess'\n";
+    for text in [
+        format!("[bot]\nmax_games = 2\n{account}"),
+        format!("{account}correspondence.max_games = 1\n"),
+        format!("{account}matchmaking = {{ clocks = {{}}, challenge_days = [3] }}\n"),
+        format!("{account}challenge.bot = {{ accept = false, variants = [] }}\n"),
+        "[engines.a]\ncommand = 'a'\n[engines.b]\nkind = 'mcts'\n[[bot.choose]]\nengine = 'a'\n\
+         [[bot.choose]]\nengine = 'b'\n"
+            .to_owned(),
+    ] {
+        Config::parse("c.toml", &text).unwrap();
+    }
+}
+
+#[test]
+fn games_at_once_follow_the_accounts() {
+    let account = "[[server]]\nprotocol = 'lichess'\n";
+    let max_games = |text: &str| Config::parse("c.toml", text).unwrap().bot.max_games;
+    assert_eq!(max_games(account), 8);
+    assert_eq!(max_games(&account.repeat(3)), 12);
+    assert_eq!(
+        max_games(&format!("{}challenge.bot.time_controls = ['correspondence']\n", account.repeat(3))),
+        14
+    );
+    assert_eq!(max_games(&format!("[bot]\nmax_games = 5\n{}", account.repeat(3))), 5);
 }

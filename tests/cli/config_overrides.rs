@@ -63,7 +63,7 @@ fn mistakes_name_the_option_and_the_key() {
         ("engine.hash_mib=x", "--set engine.hash_mib: expected a whole number above zero, got string \"x\""),
         (
             "engine.hash=5",
-            "--set engine.hash: unknown key `hash`; known here: `kind`, `hash_mib`, `threads`, `depth`, `elo`, `syzygy`, `eval_file`, `limits`",
+            "--set engine.hash: unknown key `hash` (did you mean `hash_mib`?); known here: `kind`, `hash_mib`, `threads`, `depth`, `elo`, `syzygy`, `eval_file`, `limits`",
         ),
         (
             "server[0].player=alice smith",
@@ -89,7 +89,10 @@ fn mistakes_name_the_option_and_the_key() {
             "bot.draw={moves='x'}",
             "--set bot.draw.moves: expected a whole number, not below zero, got string \"x\"",
         ),
-        ("bot.min_lag=9s", "c.toml:3: bot: min_lag (9s) is above max_lag (2s): swap or change them"),
+        (
+            "bot.min_lag=9s",
+            "--set bot.min_lag: min_lag (9s) is above max_lag (2s): lower min_lag, or raise max_lag",
+        ),
         (
             "server[0].token=hush",
             "c.toml:5: server[0]: a token can only be sent to a ws:// address: change the address, or remove the token",

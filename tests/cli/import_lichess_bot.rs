@@ -182,7 +182,8 @@ fn keys_and_values_cannot_break_out_of_comments_and_strings() {
 
 #[test]
 fn limits_of_challenges_have_their_names_here() {
-    let yaml = "engine: {}\nfake_think_time: true\nchallenge: {games_reserved_for_humans: 1, preference: bot, rating_difference: 300}\n\
+    let yaml = "engine: {}\nfake_think_time: true\nchallenge: {concurrency: 2, games_reserved_for_humans: 1, preference: bot, \
+        rating_difference: 300}\n\
         matchmaking: {allow_matchmaking: true, opponent_rating_difference: 250, opponent_min_rating: 2000}";
     let converted = converted(yaml);
     read(&converted);

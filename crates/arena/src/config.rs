@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf};
 
 use serde::Deserialize;
 use zeitnot_host::database::DatabaseLocation;
+use zeitnot_net::Contradictions;
 use zeitnot_rules::chess::Chess;
 use zeitnot_web::{page, places::PlaceLimits};
 
@@ -70,6 +71,16 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Finds keys that contradict each other.
+    pub fn contradictions(&self, found: &mut Contradictions) {
+        let max = ("max_connections", self.max_connections);
+        found.at_most(("max_connections_per_address", self.max_connections_per_address), max);
+        for (at, tournament) in self.tournament.iter().enumerate() {
+            let key = format!("tournament[{at}].players");
+            found.at_most((&key, tournament.players.unwrap_or_default()), max);
+        }
+    }
+
     /// Database of tournaments and games, if there is to be one.
     pub fn database(&self) -> Option<DatabaseLocation> {
         match &self.database {

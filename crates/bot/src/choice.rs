@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use serde::{Deserialize, Deserializer, de::Error};
 
 use zeitnot_engine::{EngineFactory, Playable};
+use zeitnot_net::Contradictions;
 use zeitnot_rules::{Color, GameKind, Speed, TimeControl, UnknownGame};
 use zeitnot_seat::{GameInfo, Opponent};
 
@@ -59,6 +60,25 @@ impl Rule {
     /// Returns whether the rule matches any game, so that its engine plays instead of `[engine]`.
     pub fn matches_all(&self) -> bool {
         *self == Rule { engine: self.engine.clone(), ..Rule::default() }
+    }
+
+    /// Returns whether the rule may apply to games that the usual program, which plays chess only, leaves to it.
+    pub fn may_play_others(&self, is_ours: bool) -> bool {
+        let is_other = |game: &Variant| *game != Variant::Game(GameKind::Chess);
+        self.games.as_ref().map_or(is_ours, |games| games.iter().any(is_other))
+    }
+
+    /// Finds keys that contradict each other.
+    pub(crate) fn contradictions(&self, found: &mut Contradictions) {
+        let nothing = "the rule never applies: name some, or remove the key for all";
+        for (key, is_empty) in [
+            ("games", self.games.as_ref().is_some_and(Vec::is_empty)),
+            ("time_controls", self.time_controls.as_ref().is_some_and(Vec::is_empty)),
+        ] {
+            found.not_empty(key, is_empty, nothing);
+        }
+        found.ordered(("min_base", self.min_base), ("max_base", self.max_base));
+        found.ordered(("min_increment", self.min_increment), ("max_increment", self.max_increment));
     }
 
     fn matches(&self, info: &GameInfo, variant: Variant) -> bool {

@@ -5,15 +5,15 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, de::Error};
 
 use zeitnot_engine::{book::BookConfig, time::Budget};
+use zeitnot_net::Contradictions;
 
 use crate::{choice, lag, policy, sources::SourceOrder};
 
 /// The `[bot]` table.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-// `remote` turns the derived code into a plain function, which the checking one below calls.
-#[serde(deny_unknown_fields, default, remote = "Self")]
+#[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Games at once; more are declined.
+    /// Games at once; more are declined. By default as many as the accounts play, and at least 8.
     pub max_games: usize,
     /// Time reserved for the network until the lag is measured.
     #[serde(with = "humantime_serde")]
@@ -70,24 +70,36 @@ impl Default for Config {
     }
 }
 
-impl<'de> Deserialize<'de> for Config {
-    fn deserialize<D: Deserializer<'de>>(table: D) -> Result<Self, D::Error> {
-        let config = Config::deserialize(table)?;
-        let min = config.min_lag;
-        let max = config.max_lag;
-        if min > max {
-            let message = format!("min_lag ({min:?}) is above max_lag ({max:?}): swap or change them");
-            return Err(D::Error::custom(message));
-        }
-        Ok(config)
-    }
-}
-
 /// Keys that can change while games run, with those of their tables.
 const CHANGEABLE: [&str; 7] =
     ["max_games", "max_move_time", "untimed_move_time", "time_share", "fake_think_time", "draw", "resign"];
 
 impl Config {
+    /// Finds keys that contradict each other.
+    pub fn contradictions(&self, found: &mut Contradictions) {
+        found.ordered(("min_lag", Some(self.min_lag)), ("max_lag", Some(self.max_lag)));
+        found.at_most(("move_overhead", self.move_overhead), ("max_lag", self.max_lag));
+        found.above_zero(&[
+            ("max_move_time", self.max_move_time),
+            ("untimed_move_time", self.untimed_move_time),
+        ]);
+        if !self.book.files.is_empty() {
+            if !self.sources.has_book() {
+                let what = "is not read, as sources lacks \"book\": add it there, or remove the files";
+                found.add(&["book.files"], what);
+            }
+            if self.book.max_ply == 0 {
+                found.add(&["book.max_ply"], "0 uses no move of book.files: raise it, or remove the files");
+            }
+        }
+        if self.draw.moves > 0 && self.resign.moves > 0 {
+            found.ordered(("draw.score", Some(self.draw.score)), ("resign.score", Some(self.resign.score)));
+        }
+        for (at, rule) in self.choose.iter().enumerate() {
+            found.within(&format!("choose[{at}]"), |found| rule.contradictions(found));
+        }
+    }
+
     /// Returns whether a key of the table, such as `draw.moves`, can change while games run. Those that begin then are
     /// played by it.
     pub fn can_change(key: &str) -> bool {

@@ -4,6 +4,7 @@ use std::{iter::Peekable, time::Duration};
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use serde::Deserialize;
+use zeitnot_net::Contradictions;
 
 /// Maximum of a delay while a game of ours runs …
 const MAX_IN_GAME: Duration = Duration::from_secs(2);
@@ -37,6 +38,14 @@ impl Default for Reconnect {
 }
 
 impl Reconnect {
+    /// Finds keys that contradict each other.
+    pub(crate) fn contradictions(&self, found: &mut Contradictions) {
+        found.within("reconnect", |found| {
+            found.above_zero(&[("min_delay", self.min_delay)]);
+            found.ordered(("min_delay", Some(self.min_delay)), ("max_delay", Some(self.max_delay)));
+        });
+    }
+
     /// The delays after the first failure, the second, and so on, while no game runs.
     pub(crate) fn delays(&self) -> ExponentialBackoff {
         // Jitter adds up to the delay itself.

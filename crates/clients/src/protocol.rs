@@ -5,6 +5,7 @@ use std::{fmt, num::NonZeroU32};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use zeitnot_net::Contradictions;
 use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 
 use crate::findings::Findings;
@@ -34,6 +35,9 @@ pub trait Protocol {
     /// The protocol's own keys of a `[[server]]` table. `Display` tells users what the client will do, without
     /// secrets.
     type Config: Clone + DeserializeOwned + fmt::Display + Send + Sync + 'static;
+
+    /// Finds keys of the table that contradict each other.
+    fn contradictions(_: &Self::Config, _: &mut Contradictions) {}
 
     /// Checks what the table's text does not tell, such as the files that it names. Connects to nothing.
     fn check(config: &Self::Config, findings: &mut Findings);

@@ -8,6 +8,7 @@ use toml::{
     Spanned,
     de::{DeTable, Error},
 };
+use zeitnot_net::Contradictions;
 use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 
 use crate::{
@@ -56,6 +57,9 @@ pub(crate) type Running = Pin<Box<dyn Future<Output = Result<(), ProtocolError>>
 
 /// Object-safe side of a protocol with its configuration.
 pub trait Client: Any + fmt::Debug + fmt::Display + Send + Sync {
+    /// Finds keys of the table that contradict each other.
+    fn contradictions(&self, found: &mut Contradictions);
+
     /// Checks what the table's text does not tell. Connects to nothing.
     fn check(&self) -> Findings;
 
@@ -93,6 +97,10 @@ impl dyn Client {
 struct ClientOf<P: Protocol>(watch::Sender<P::Config>);
 
 impl<P: Protocol + 'static> Client for ClientOf<P> {
+    fn contradictions(&self, found: &mut Contradictions) {
+        P::contradictions(&self.0.borrow(), found);
+    }
+
     fn check(&self) -> Findings {
         let mut findings = Findings::default();
         P::check(&self.0.borrow(), &mut findings);

@@ -1,5 +1,5 @@
-//! Lines of text over TCP and WebSocket in both directions, bounded in length and time, and helpers for HTTP, files and
-//! rates.
+//! Lines of text over TCP and WebSocket in both directions, bounded in length and time, and helpers for HTTP, files,
+//! rates and configurations.
 //!
 //! The clients and the arena's listeners share this crate. It knows no protocol's messages.
 
@@ -11,6 +11,7 @@ mod address;
 mod append;
 mod codec;
 mod connection;
+mod contradictions;
 pub mod descriptors;
 mod file_version;
 pub mod http;
@@ -27,6 +28,7 @@ pub use address::{Address, BadAddress};
 pub use append::append_whole;
 pub use codec::{BadLine, MAX_LINE};
 pub use connection::{Incoming, LineReader, LineWriter, NetError, accept_ws, over_tcp, over_telnet};
+pub use contradictions::{Contradiction, Contradictions};
 pub use file_version::{FileVersion, NewerFile};
 pub use log_throttle::LogThrottle;
 pub use outage::{Outage, OutageNews};

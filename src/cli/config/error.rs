@@ -95,21 +95,47 @@ impl fmt::Display for ConfigErrors {
     }
 }
 
+/// Shortest part of a word that stands for the whole.
+const MIN_PART: usize = 3;
+
 /// Rewrites a message of serde as `expected …, got …`, in one line.
 pub(super) fn plain(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let split = |prefix: &str| message.strip_prefix(prefix)?.split_once(", expected ");
     if let Some((got, expected)) = split("invalid type: ").or_else(|| split("invalid value: ")) {
-        format!("expected {}, got {got}", type_name(expected))
+        format!("expected {}, got {got}{}", type_name(expected), hint(got, quoted(expected)))
     } else if let Some((key, known)) = split("unknown field ") {
-        format!("unknown key {key}; known here: {}", known.trim_start_matches("one of "))
+        let hint = hint(key, quoted(known));
+        format!("unknown key {key}{hint}; known here: {}", known.trim_start_matches("one of "))
     } else if let Some((got, known)) = split("unknown variant ") {
-        format!("expected {}, got {got}", known.trim_start_matches("one of "))
+        format!("expected {}, got {got}{}", known.trim_start_matches("one of "), hint(got, quoted(known)))
+    } else if let Some((wrong, known)) = message.split_once("; known: ")
+        && let Some(word) = wrong.split('\'').nth(1)
+    {
+        format!("{wrong}{}; known: {known}", hint(word, known.split(", ")))
     } else if message == "invalid socket address syntax" {
         format!("expected {}", type_name("socket address"))
     } else {
         message
     }
+}
+
+/// Words between backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// Asks whether one of these words was meant; empty if none is like it. The word may stand in quotes.
+pub(super) fn hint<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> String {
+    let word = word.trim_start_matches("string ").trim_matches(['`', '"']);
+    let distance = |known: &str| match known.starts_with(word) && word.len() >= MIN_PART {
+        true => 1,
+        false => strsim::osa_distance(&word.to_lowercase(), &known.to_lowercase()),
+    };
+    let known = known.into_iter().map(|known| (distance(known), known));
+    let is_like = |(distance, known): &(usize, &str)| *distance <= known.len().max(word.len()) / 3;
+    let nearest = known.filter(is_like).min_by_key(|(distance, _)| *distance);
+    nearest.map_or_else(String::new, |(_, known)| format!(" (did you mean `{known}`?)"))
 }
 
 /// Rewrites serde's name of a type.

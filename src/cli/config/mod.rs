@@ -18,6 +18,7 @@ use zeitnot_web::page;
 
 use super::{log, service::metrics};
 
+mod contradictions;
 mod error;
 mod overrides;
 mod reader;
@@ -125,7 +126,7 @@ impl Config {
         reader.apply(&named);
         reader.check_version()?;
         reader.check_rules();
-        let config = Config {
+        let mut config = Config {
             engine: reader.section("engine"),
             engines: reader.section("engines"),
             bot: reader.section("bot"),
@@ -137,7 +138,10 @@ impl Config {
             metrics: reader.section("metrics"),
             servers: reader.servers(),
         };
-        reader.finish()?;
+        if !reader.is_set("bot.max_games") {
+            config.bot.max_games = config.bot.max_games.max(config.games_at_once());
+        }
+        reader.finish(|is_set| config.contradictions(is_set))?;
         let accounts = config.servers.iter().filter_map(|server| server.config_of::<Lichess>());
         accounts.filter_map(|account| account.token_env).for_each(|name| external::process::withhold(&name));
         Ok(config)

@@ -9,10 +9,10 @@ use toml::{
 };
 
 use zeitnot_clients::{PROTOCOLS, ProtocolEntry, Server};
-use zeitnot_net::FileVersion;
+use zeitnot_net::{Contradiction, FileVersion};
 
 use super::{
-    error::{ConfigError, ConfigErrors, Place, plain},
+    error::{ConfigError, ConfigErrors, Place, hint, plain},
     overrides::{BadOverride, Override, PLAYER, SET},
 };
 
@@ -28,6 +28,8 @@ pub(super) struct Reader<'t> {
     file: &'t str,
     text: &'t str,
     root: DeTable<'t>,
+    /// All keys, those of the command line included.
+    keys: DeTable<'t>,
     /// Places of the keys that options of the command line set, in the text as if they stood at its end.
     options: Vec<(usize, &'static str)>,
     end: usize,
@@ -44,6 +46,7 @@ impl<'t> Reader<'t> {
             file,
             text,
             root: root.into_inner(),
+            keys: DeTable::new(),
             options: Vec::new(),
             end: text.len() + 1,
             errors: Vec::new(),
@@ -102,6 +105,12 @@ impl<'t> Reader<'t> {
                 self.option_error(set.option, error);
             }
         }
+        self.keys = self.root.clone();
+    }
+
+    /// Returns whether a key such as `server[0].concurrency` is set.
+    pub(super) fn is_set(&self, path: &str) -> bool {
+        span_of(&self.keys, path).is_some()
     }
 
     fn option_error(&mut self, option: &'static str, (key, what): BadOverride) {
@@ -144,15 +153,17 @@ impl<'t> Reader<'t> {
         let engines = self.root.get("engines").and_then(|engines| engines.get_ref().as_table());
         let known = |name: &str| engines.is_some_and(|engines| engines.contains_key(name));
         let names: Vec<_> = engines.into_iter().flatten().map(|(name, _)| name.get_ref().as_ref()).collect();
-        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let listed = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let rules = self.root.get("bot").and_then(|bot| bot.get_ref().get("choose"));
         let rules = rules.and_then(|rules| rules.get_ref().as_array());
         let mut unknown = Vec::new();
         for (at, rule) in rules.into_iter().flatten().enumerate() {
             let Some(engine) = rule.get_ref().get("engine") else { continue };
             if let Some(name) = engine.get_ref().as_str().filter(|name| !known(name)) {
-                let what =
-                    format!("no engine is called `{name}`; known: {names}; each has a table [engines.NAME]");
+                let hint = hint(name, names.iter().copied());
+                let what = format!(
+                    "no engine is called `{name}`{hint}; known: {listed}; each has a table [engines.NAME]"
+                );
                 unknown.push((engine.span(), format!("bot.choose[{at}].engine"), what));
             }
         }
@@ -177,11 +188,25 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Returns all mistakes; tables that were not read are unknown keys.
-    pub(super) fn finish(mut self) -> Result<(), ConfigErrors> {
+    /// Returns all mistakes; tables that were not read are unknown keys. Contradictions are looked for where there are no
+    /// other mistakes; the function is told which keys are set.
+    pub(super) fn finish(
+        mut self,
+        contradictions: impl FnOnce(&dyn Fn(&str) -> bool) -> Vec<Contradiction>,
+    ) -> Result<(), ConfigErrors> {
         for (key, _) in std::mem::take(&mut self.root) {
-            let what = format!("unknown key `{}`; known here: {}", key.get_ref(), self.known.join(", "));
+            let hint = hint(key.get_ref(), self.known.iter().copied());
+            let what =
+                format!("unknown key `{}`{hint}; known here: {}", key.get_ref(), self.known.join(", "));
             self.error(key.span(), key.get_ref(), what);
+        }
+        if self.errors.is_empty() {
+            for Contradiction { keys, what } in contradictions(&|path| self.is_set(path)) {
+                let set = keys.iter().find_map(|key| Some((key, span_of(&self.keys, key)?)));
+                if let Some((key, span)) = set {
+                    self.error(span, key, what);
+                }
+            }
         }
         ConfigErrors::check(self.file, self.errors)
     }
@@ -194,15 +219,17 @@ impl<'t> Reader<'t> {
             return None;
         };
         let key = format!("{path}.protocol");
-        let known = || PROTOCOLS.iter().map(|protocol| protocol.name).collect::<Vec<_>>().join(", ");
+        let names: Vec<_> = PROTOCOLS.iter().map(|protocol| protocol.name).collect();
+        let known = names.join(", ");
         let Some(name) = table.remove("protocol") else {
-            self.error(span, &key, format!("is missing; known: {}", known()));
+            self.error(span, &key, format!("is missing; known: {known}"));
             return None;
         };
         match name.get_ref().as_str().and_then(ProtocolEntry::find) {
             Some(row) => self.table(&path, Spanned::new(span, table), |table| row.read(table)),
             None => {
-                self.error(name.span(), &key, format!("no protocol of ours; known: {}", known()));
+                let hint = hint(name.get_ref().as_str().unwrap_or_default(), names);
+                self.error(name.span(), &key, format!("no protocol of ours{hint}; known: {known}"));
                 None
             }
         }
@@ -271,6 +298,25 @@ fn early_part(root: &DeTable<'_>) -> Option<(Range<usize>, String, String)> {
         "[{name}] stands above the first [[{SERVER}]]; move it below the [[{SERVER}]] table that it belongs to"
     );
     parts.iter().all(|(_, value)| is_table(value)).then(|| (key.span(), name, what))
+}
+
+/// Returns the place of a key such as `server[0].concurrency`, if it is set.
+fn span_of(root: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
+    let (mut span, mut table) = (None, Some(root));
+    for step in path.split('.') {
+        let (name, at) = match step.strip_suffix(']').and_then(|step| step.split_once('[')) {
+            Some((name, at)) => (name, at.parse::<usize>().ok()),
+            None => (step, None),
+        };
+        let (key, mut value) = table?.iter().find(|(key, _)| key.get_ref() == name)?;
+        span = Some(key.span());
+        if let Some(at) = at {
+            value = value.get_ref().as_array()?.get(at)?;
+            span = Some(value.span());
+        }
+        table = value.get_ref().as_table();
+    }
+    span
 }
 
 /// Path to the key or value at this place in the text, such as `.offer.times[1]`, if it is in this entry of a table.

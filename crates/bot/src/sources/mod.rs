@@ -59,6 +59,17 @@ impl<'de> Deserialize<'de> for SourceOrder {
     }
 }
 
+impl SourceOrder {
+    pub(crate) fn has_book(&self) -> bool {
+        self.0.contains(&Source::Book)
+    }
+
+    /// Returns whether this server is a source.
+    pub fn asks(&self, server: LookupSource) -> bool {
+        self.0.iter().any(|source| source.server() == Some(server))
+    }
+}
+
 /// All sources but the cache. Cheap to clone; shared by all players.
 #[derive(Clone, Debug, Default)]
 pub struct MoveSources {

@@ -4,7 +4,7 @@ use std::{fmt, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
 use zeitnot_net::{
-    Address,
+    Address, Contradictions,
     secret::{Secret, SecretKey},
 };
 use zeitnot_wire::imcs::{ColorChoice, Times, is_clock};
@@ -75,6 +75,17 @@ impl TryFrom<Table> for Config {
         accept.iter().try_for_each(Accept::check)?;
         let timeouts = Timeouts::default();
         Ok(Config { address, user, password, register, offer, accept, games, timeouts })
+    }
+}
+
+impl Config {
+    pub(super) fn contradictions(&self, found: &mut Contradictions) {
+        let Some(accept) = &self.accept else { return };
+        found.within("accept", |found| {
+            found.ordered(("min_time", Some(accept.min_time)), ("max_time", Some(accept.max_time)));
+            found.ordered(("min_rating", accept.min_rating), ("max_rating", accept.max_rating));
+            found.disjoint(("allow_list", &accept.allow_list), ("block_list", &accept.block_list));
+        });
     }
 }
 
@@ -163,9 +174,6 @@ settings! {
 
 impl Accept {
     fn check(&self) -> Result<(), String> {
-        if self.min_time > self.max_time {
-            return Err("accept.min_time is above accept.max_time: swap or change them".to_owned());
-        }
         if self.poll_interval < Duration::from_millis(100) {
             return Err("accept.poll_interval is below 100ms: poll the server less often".to_owned());
         }

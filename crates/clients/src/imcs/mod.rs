@@ -9,6 +9,7 @@ use std::{num::NonZeroU32, time::Duration};
 use tokio::{select, sync::watch};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span};
+use zeitnot_net::Contradictions;
 use zeitnot_seat::{BlockOrder, Lobby, Order, OrderAnswer, OrderError, OrderKind, OrderQueue};
 
 use crate::{
@@ -43,6 +44,10 @@ impl Protocol for Imcs {
     const NAME: &'static str = "imcs";
     const PLAYER_KEY: Option<&'static str> = Some("user");
     type Config = Config;
+
+    fn contradictions(config: &Config, found: &mut Contradictions) {
+        config.contradictions(found);
+    }
 
     fn check(_: &Config, _: &mut Findings) {}
 

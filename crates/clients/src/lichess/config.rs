@@ -3,11 +3,11 @@
 use std::{env, fmt, fs::File, num::NonZeroU32, path::PathBuf};
 
 use serde::{Deserializer, de::Error};
-use zeitnot_net::{http::BaseUrl, secret, secret_file};
+use zeitnot_net::{Contradictions, http::BaseUrl, secret, secret_file};
 use zeitnot_wire::lichess::{Speed, Token};
 
 use super::{
-    challenges::{config as challenge, players},
+    challenges::{config as challenge, filter::ChallengeFilter, players},
     chat,
     game::rules::{Berserk, Claim, Correspondence, GameRules},
     matchmaking,
@@ -155,6 +155,40 @@ impl Config {
         findings.written.extend(games.into_iter().chain(history));
     }
 
+    /// Returns the games that the account plays at once, each with a player.
+    pub fn games_at_once(&self) -> usize {
+        let correspondence =
+            if self.plays_correspondence() { self.correspondence.max_active.get() } else { 0 };
+        self.concurrency.get() as usize + correspondence
+    }
+
+    fn plays_correspondence(&self) -> bool {
+        let accepts =
+            |filter: &ChallengeFilter| filter.accept && filter.time_controls.contains(&Speed::Correspondence);
+        let challenges = self.matchmaking.as_ref().is_some_and(|config| config.plays_correspondence());
+        accepts(&self.challenge.human) || accepts(&self.challenge.bot) || challenges
+    }
+
+    /// Finds keys that contradict each other.
+    pub(super) fn contradictions(&self, found: &mut Contradictions) {
+        let concurrency = self.concurrency.get() as usize;
+        found.within("challenge", |found| self.challenge.contradictions(concurrency, found));
+        found.within("correspondence", |found| self.correspondence.contradictions(found));
+        found.within("players", |found| self.players.contradictions(found));
+        found.within("timeouts", |found| self.timeouts.contradictions(found));
+        if let Some(matchmaking) = &self.matchmaking {
+            found.within("matchmaking", |found| matchmaking.contradictions(found));
+            if self.challenge.reserved_for_humans == concurrency {
+                let what = "leaves no game for the challenges of [server.matchmaking]: raise concurrency, or lower it";
+                found.add(&["challenge.reserved_for_humans"], what);
+            }
+        }
+        let teams: Vec<_> = self.team.iter().map(|team| &team.id).collect();
+        found.distinct("team", "id", &teams);
+        let tournaments: Vec<_> = self.tournament.iter().map(|tournament| tournament.id).collect();
+        found.distinct("tournament", "id", &tournaments);
+    }
+
     /// Describes what would be played, a line each.
     pub fn describe(&self) -> Vec<String> {
         let challenge::Config { human, bot, reserved_for_humans, max_queue, .. } = &self.challenge;
@@ -166,10 +200,7 @@ impl Config {
         if let Some(games) = self.challenge.max_simultaneous_games_per_user {
             lines.push(format!("at once against the same opponent: {games}"));
         }
-        let is_accepted = [human, bot]
-            .iter()
-            .any(|filter| filter.accept && filter.time_controls.contains(&Speed::Correspondence));
-        if is_accepted {
+        if self.plays_correspondence() {
             let Correspondence { max_games, max_active, .. } = &self.correspondence;
             lines.push(format!(
                 "without a clock: {max_games} more games, {max_active} of them active at once"

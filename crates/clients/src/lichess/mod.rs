@@ -19,6 +19,7 @@ use std::{
 
 use tokio::{sync::watch, task::spawn_blocking, time::timeout};
 use tracing::{Instrument, debug, info, info_span, warn};
+use zeitnot_net::Contradictions;
 use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 
 use crate::{Findings, Protocol, ProtocolError, Shutdown, wait};
@@ -87,6 +88,10 @@ impl Protocol for Lichess {
     const NAME: &'static str = "lichess";
     const PLAYER_KEY: Option<&'static str> = None;
     type Config = Config;
+
+    fn contradictions(config: &Config, found: &mut Contradictions) {
+        config.contradictions(found);
+    }
 
     fn check(config: &Config, findings: &mut Findings) {
         config.check(findings);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use zeitnot_net::Contradictions;
+
 use crate::backoff::Reconnect;
 use crate::settings::settings;
 
@@ -36,5 +38,20 @@ settings! {
         /// Between two checks that the server sees us online.
         #[serde(with = "humantime_serde")]
         online_check: Duration = Duration::from_secs(600),
+    }
+}
+
+impl Timeouts {
+    /// Finds keys that contradict each other.
+    pub(super) fn contradictions(&self, found: &mut Contradictions) {
+        found.above_zero(&[
+            ("connect", self.connect),
+            ("reply", self.reply),
+            ("silence", self.silence),
+            ("rate_limited", self.rate_limited),
+            ("abort_time", self.abort_time),
+            ("online_check", self.online_check),
+        ]);
+        self.reconnect.contradictions(found);
     }
 }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use serde::Deserialize;
 
-use zeitnot_net::http::BaseUrl;
+use zeitnot_net::{Contradictions, http::BaseUrl};
 use zeitnot_wire::lichess::Speed;
 
 /// Default of `timeout`: time to wait for the answer.
@@ -40,6 +40,26 @@ pub struct Tablebase {
     /// Not asked with less than this on the clock.
     #[serde(with = "humantime_serde")]
     pub min_time: Duration,
+}
+
+impl Config {
+    /// Finds keys that contradict each other.
+    pub fn contradictions(&self, found: &mut Contradictions) {
+        let Config { tablebase, cloud, explorer } = self;
+        for (name, is_enabled, timeout, min_time, max_ply) in [
+            ("tablebase", tablebase.enabled, tablebase.timeout, tablebase.min_time, None),
+            ("cloud", cloud.enabled, cloud.timeout, cloud.min_time, Some(cloud.max_ply)),
+            ("explorer", explorer.enabled, explorer.timeout, explorer.min_time, Some(explorer.max_ply)),
+        ] {
+            found.within(name, |found| {
+                found.above_zero(&[("timeout", timeout)]);
+                found.at_most(("timeout", timeout), ("min_time", min_time));
+                if is_enabled && max_ply == Some(0) {
+                    found.add(&["max_ply"], "0 asks for no move: raise it, or set enabled = false");
+                }
+            });
+        }
+    }
 }
 
 impl Default for Tablebase {

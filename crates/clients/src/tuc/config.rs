@@ -3,6 +3,7 @@
 use std::{fmt, num::NonZeroU32, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
+use zeitnot_net::Contradictions;
 use zeitnot_rules::tuc::Rules;
 use zeitnot_wire::tuc::MAX_DATAGRAM;
 
@@ -72,6 +73,16 @@ impl Config {
             resend: false,
             timeouts: Timeouts::default(),
         }
+    }
+
+    pub(super) fn contradictions(&self, found: &mut Contradictions) {
+        found.above_zero(&[("move_time", self.move_time)]);
+        found.within("timeouts", |found| {
+            let Timeouts { seat, confirmation, silence, reconnect, .. } = &self.timeouts;
+            found.above_zero(&[("seat", *seat), ("confirmation", *confirmation), ("silence", *silence)]);
+            found.at_most(("confirmation", *confirmation), ("silence", *silence));
+            reconnect.contradictions(found);
+        });
     }
 }
 

@@ -11,6 +11,7 @@ use std::num::NonZeroU32;
 use tokio::{sync::watch, time::sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span};
+use zeitnot_net::Contradictions;
 use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 
 use crate::{
@@ -46,6 +47,10 @@ impl Protocol for TucChess {
     const NAME: &'static str = "tuc";
     const PLAYER_KEY: Option<&'static str> = Some("player");
     type Config = Config;
+
+    fn contradictions(config: &Config, found: &mut Contradictions) {
+        config.contradictions(found);
+    }
 
     fn check(_: &Config, _: &mut Findings) {}
 

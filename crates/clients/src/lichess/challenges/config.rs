@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use serde::Deserialize;
+use zeitnot_net::Contradictions;
 
 use super::filter::ChallengeFilter;
 use crate::settings::settings;
@@ -23,6 +24,20 @@ settings! {
         max_simultaneous_games_per_user: Option<NonZeroUsize> = None,
         human: ChallengeFilter = ChallengeFilter::default(),
         bot: ChallengeFilter = ChallengeFilter::default(),
+    }
+}
+
+impl Config {
+    /// Finds keys that contradict each other, with this many games at once.
+    pub(crate) fn contradictions(&self, concurrency: usize, found: &mut Contradictions) {
+        let reserved = self.reserved_for_humans;
+        found.at_most(("reserved_for_humans", reserved), ("concurrency", concurrency));
+        if reserved > 0 && !self.human.accept {
+            let what = "keeps games free for humans, whom human.accept = false declines: remove one of them";
+            found.add(&["reserved_for_humans", "human.accept"], what);
+        }
+        found.within("human", |found| self.human.contradictions(found));
+        found.within("bot", |found| self.bot.contradictions(found));
     }
 }
 

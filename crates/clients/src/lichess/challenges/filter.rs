@@ -3,6 +3,7 @@
 use std::{fmt, num::NonZeroUsize, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use zeitnot_net::Contradictions;
 use zeitnot_wire::lichess::{Challenge, ColorWish, DeclineReason, Speed, TimeControl, VariantKey};
 
 use crate::settings::settings;
@@ -120,6 +121,29 @@ impl fmt::Display for ChallengeFilter {
 }
 
 impl ChallengeFilter {
+    /// Finds keys that contradict each other.
+    pub(crate) fn contradictions(&self, found: &mut Contradictions) {
+        found.ordered(("min_base", Some(self.min_base)), ("max_base", Some(self.max_base)));
+        found.ordered(
+            ("min_increment", Some(self.min_increment)),
+            ("max_increment", Some(self.max_increment)),
+        );
+        found.ordered(("min_days", Some(self.min_days)), ("max_days", self.max_days));
+        found.ordered(("min_rating", self.min_rating), ("max_rating", self.max_rating));
+        let nothing = "accept = true accepts nothing: name some, or set accept = false";
+        for (key, is_empty) in [
+            ("variants", self.variants.is_empty()),
+            ("time_controls", self.time_controls.is_empty()),
+            ("modes", self.modes.is_empty()),
+            ("colors", self.colors.is_empty()),
+        ] {
+            found.not_empty(key, is_empty && self.accept, nothing);
+        }
+        if self.max_recent_challenges.is_some() {
+            found.above_zero(&[("recent_challenge_age", self.recent_challenge_age)]);
+        }
+    }
+
     /// Returns the reason for declining a challenge, if there is one.
     pub(crate) fn reject(&self, challenge: &Challenge) -> Option<DeclineReason> {
         self.reject_variant(&challenge.variant.key)

@@ -10,7 +10,7 @@ use std::{
 
 use reqwest::Url;
 use serde::Deserialize;
-use zeitnot_net::http::is_loopback;
+use zeitnot_net::{Contradictions, http::is_loopback};
 use zeitnot_wire::lichess::UserId;
 
 use crate::settings::settings;
@@ -35,6 +35,17 @@ settings! {
         /// Between two downloads of the online lists.
         #[serde(with = "humantime_serde")]
         download_period: Duration = Duration::from_secs(3600),
+    }
+}
+
+impl Config {
+    /// Finds keys that contradict each other.
+    pub(crate) fn contradictions(&self, found: &mut Contradictions) {
+        found.disjoint(("allow_list", &self.allow_list), ("block_list", &self.block_list));
+        found.above_zero(&[
+            ("file_check_period", self.file_check_period),
+            ("download_period", self.download_period),
+        ]);
     }
 }
 

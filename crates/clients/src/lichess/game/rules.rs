@@ -6,6 +6,7 @@ use std::{
 };
 
 use serde::Deserialize;
+use zeitnot_net::Contradictions;
 use zeitnot_rules::Color;
 use zeitnot_wire::lichess::GameFull;
 
@@ -78,5 +79,14 @@ settings! {
         /// Between two looks at the suspended games.
         #[serde(with = "humantime_serde")]
         checkin_period: Duration = Duration::from_secs(300),
+    }
+}
+
+impl Correspondence {
+    /// Finds keys that contradict each other.
+    pub(crate) fn contradictions(&self, found: &mut Contradictions) {
+        let max_games = self.max_games.get() as usize;
+        found.at_most(("max_active", self.max_active.get()), ("max_games", max_games));
+        found.above_zero(&[("move_time", self.move_time), ("checkin_period", self.checkin_period)]);
     }
 }

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
+use zeitnot_net::Contradictions;
 use zeitnot_rules::TimeControl as Clock;
 use zeitnot_wire::lichess::{
     PerfKey, TimeControl, User, UserId, VariantKey,
@@ -133,6 +134,47 @@ impl Config {
         };
         let changed: Vec<_> = self.overrides.values().map(with).collect();
         std::iter::once(base).chain(changed).collect()
+    }
+
+    /// Finds keys that contradict each other, also those of the variations with those of this table.
+    pub(crate) fn contradictions(&self, found: &mut Contradictions) {
+        if self.max_challenges_per_day == 0 {
+            found.add(&["max_challenges_per_day"], "0 challenges nobody: raise it, or remove the table");
+        }
+        let times = [("challenge_timeout", self.challenge_timeout), ("cancel_after", self.cancel_after)];
+        found.above_zero(&times);
+        let mut variations = self.variations().into_iter();
+        variations.next().into_iter().for_each(|this| this.contradictions_of_games(found));
+        for (name, variation) in self.overrides.keys().zip(variations) {
+            found.within(&format!("overrides.{name}"), |found| variation.contradictions_of_games(found));
+        }
+    }
+
+    /// Returns whether games with days for a move are among the challenges.
+    pub(crate) fn plays_correspondence(&self) -> bool {
+        self.variations().iter().any(|variation| !variation.challenge_days.is_empty())
+    }
+
+    fn contradictions_of_games(&self, found: &mut Contradictions) {
+        let nothing = "no challenge is possible: name some, or remove the key";
+        for (key, is_empty) in [
+            ("clocks", self.clocks.is_empty() && self.challenge_days.is_empty()),
+            ("variants", self.variants.is_empty()),
+            ("modes", self.modes.is_empty()),
+        ] {
+            found.not_empty(key, is_empty, nothing);
+        }
+        let clocks = self.clocks.iter().map(|(_, weight)| *weight);
+        let variants = self.variants.iter().map(|(_, weight)| *weight);
+        for (key, weights) in [("clocks", clocks.collect::<Vec<_>>()), ("variants", variants.collect())] {
+            if !weights.is_empty() && weights.iter().all(|weight| *weight == 0) {
+                found.add(&[key], "has no weight above zero, so no challenge is possible: raise one");
+            }
+        }
+        found.ordered(
+            ("opponent_min_rating", self.opponent_min_rating),
+            ("opponent_max_rating", self.opponent_max_rating),
+        );
     }
 
     /// Returns whether an opponent with this rating is to be challenged.

@@ -1,0 +1,140 @@
+//! Contradictions between the tables of a configuration. Those within a table are found by the crate that has it.
+
+use std::thread;
+
+use zeitnot_bot::choice::Rule;
+use zeitnot_clients::lichess::{self, Lichess};
+use zeitnot_engine::MoveLimits;
+use zeitnot_external::Named;
+use zeitnot_net::{Contradiction, Contradictions};
+use zeitnot_seat::LookupSource;
+
+use super::Config;
+
+/// Search threads for a core beyond which a number is a slip.
+const MAX_THREADS_PER_CORE: usize = 4;
+
+fn threads(key: &str, threads: usize, found: &mut Contradictions) {
+    let cores = thread::available_parallelism().map_or(usize::MAX, usize::from);
+    if threads > cores.saturating_mul(MAX_THREADS_PER_CORE) {
+        let what = format!("{threads} threads on a machine with {cores} cores: set {cores} at most");
+        found.add(&[key], what);
+    }
+}
+
+impl Config {
+    /// Returns the games that all servers bring at once.
+    pub(super) fn games_at_once(&self) -> usize {
+        let games = |account: Option<lichess::Config>| account.map_or(1, |account| account.games_at_once());
+        self.servers.iter().map(|server| games(server.config_of::<Lichess>())).sum()
+    }
+
+    /// Returns the contradictions. `is_set` tells whether a key is set.
+    pub(super) fn contradictions(&self, is_set: impl Fn(&str) -> bool) -> Vec<Contradiction> {
+        let mut found = Contradictions::default();
+        let limits = |limits: MoveLimits, found: &mut Contradictions| {
+            let move_time = limits.move_time.map(|time| ("limits.move_time", time));
+            found.above_zero(move_time.as_slice());
+        };
+        found.within("engine", |found| {
+            limits(self.engine.limits, found);
+            threads("threads", self.engine.threads.get(), found);
+        });
+        for (name, engine) in &self.engines {
+            found.within(&format!("engines.{name}"), |found| match engine {
+                Named::Own(own) => {
+                    limits(own.limits, found);
+                    threads("threads", own.threads.get(), found);
+                }
+                Named::External(program) => {
+                    limits(program.limits, found);
+                    found.above_zero(&[("start_within", program.start_within)]);
+                    for (name, value) in &program.options {
+                        let count =
+                            value.to_string().parse().ok().filter(|_| name.eq_ignore_ascii_case("threads"));
+                        count.into_iter().for_each(|count| threads(&format!("options.{name}"), count, found));
+                    }
+                }
+            });
+        }
+        found.within("bot", |found| self.bot.contradictions(found));
+        found.within("online_moves", |found| self.online_moves.contradictions(found));
+        found.within("arena", |found| self.arena.contradictions(found));
+        self.sources(&mut found);
+        self.rules(&mut found);
+        for (at, server) in self.servers.iter().enumerate() {
+            found.within(&format!("server[{at}]"), |found| server.contradictions(found));
+        }
+        if is_set("bot.max_games") {
+            self.games(&mut found, is_set);
+        }
+        if let (Some(web), Some(metrics)) = (&self.web, &self.metrics)
+            && web.listen == metrics.listen
+            && web.listen.port() != 0
+        {
+            let what = format!("web.listen is {} as well: give each a port of its own", web.listen);
+            found.add(&["metrics.listen", "web.listen"], what);
+        }
+        found.into_found()
+    }
+
+    /// Servers that are asked for moves, but whose answers are not used.
+    fn sources(&self, found: &mut Contradictions) {
+        let online = &self.online_moves;
+        for (source, is_enabled) in [
+            (LookupSource::Tablebase, online.tablebase.enabled),
+            (LookupSource::Cloud, online.cloud.enabled),
+            (LookupSource::Explorer, online.explorer.enabled),
+        ] {
+            if is_enabled && !self.bot.sources.asks(source) {
+                let what = format!(
+                    "is not asked, as bot.sources lacks \"{source}\": add it there, or set enabled = false"
+                );
+                found.add(&[&format!("online_moves.{source}.enabled")], what);
+            }
+        }
+    }
+
+    /// Rules of `[[bot.choose]]` that never apply.
+    fn rules(&self, found: &mut Contradictions) {
+        let is_ours = |rule: &Rule| !matches!(self.engines.get(&rule.engine), Some(Named::External(_)));
+        let rules = &self.bot.choose;
+        let Some(first) = rules.iter().position(Rule::matches_all) else { return };
+        for (at, rule) in rules.iter().enumerate().skip(first + 1) {
+            // A program plays chess only, which leaves the other games to later rules.
+            let is_reached = !is_ours(&rules[first]) && rule.may_play_others(is_ours(rule));
+            if !is_reached {
+                let what = format!(
+                    "never applies, as bot.choose[{first}] is for all games: move it before that one, or remove it"
+                );
+                found.add(&[&format!("bot.choose[{at}]")], what);
+            }
+        }
+    }
+
+    /// Accounts that take more games than are played.
+    fn games(&self, found: &mut Contradictions, is_set: impl Fn(&str) -> bool) {
+        let max_games = self.bot.max_games;
+        let accounts = self.servers.iter().enumerate();
+        let accounts =
+            accounts.filter_map(|(at, server)| Some((at, server.config_of::<Lichess>()?.concurrency)));
+        let accounts = accounts.map(|(at, games)| (format!("server[{at}]"), games.get() as usize));
+        let accounts: Vec<_> =
+            accounts.filter(|(server, _)| is_set(&format!("{server}.concurrency"))).collect();
+        for (server, games) in &accounts {
+            found
+                .within(server, |found| found.at_most(("concurrency", *games), ("bot.max_games", max_games)));
+        }
+        let is_fine = accounts.iter().all(|(_, games)| *games <= max_games);
+        if is_fine && accounts.iter().map(|(_, games)| games).sum::<usize>() > max_games {
+            let keys: Vec<_> = accounts.iter().map(|(server, _)| format!("{server}.concurrency")).collect();
+            let keys: Vec<_> = keys.iter().map(String::as_str).collect();
+            let sum = accounts.iter().map(|(_, games)| games.to_string()).collect::<Vec<_>>().join(" + ");
+            let what = format!(
+                "concurrency of all accounts ({sum}) is above bot.max_games ({max_games}): lower one, or raise \
+                 bot.max_games"
+            );
+            found.add(&keys, what);
+        }
+    }
+}
