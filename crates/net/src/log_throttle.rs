@@ -133,7 +133,63 @@ fn log_summary((subject, count): (String, u32)) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use tracing::{
+        Event, Level, Metadata, Subscriber,
+        field::Field,
+        span::{Attributes, Id, Record},
+        subscriber,
+    };
+
     use super::*;
+
+    /// Keeps the lines of the log.
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<String>>>);
+
+    impl Subscriber for Lines {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            *metadata.level() <= Level::INFO
+        }
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn event(&self, event: &Event<'_>) {
+            let mut lines = self.0.lock().unwrap();
+            let level = event.metadata().level();
+            event.record(&mut |_: &Field, message: &dyn fmt::Debug| {
+                lines.push(format!("{level} {message:?}"))
+            });
+        }
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[test]
+    fn what_is_not_logged_is_counted_in_a_summary() {
+        let lines = Lines::default();
+        subscriber::with_default(lines.clone(), || {
+            let log = LogThrottle::default();
+            for _ in 0..3 {
+                log.warn("late moves", format_args!("a move is late"));
+                log.info("joins", || "alice joins".to_owned());
+            }
+            log.summarise(Instant::now() + MIN_INTERVAL);
+            log.warn("late moves", format_args!("a move is late"));
+            log.close();
+        });
+        let expected = [
+            "WARN a move is late",
+            "INFO alice joins",
+            "INFO 2 more joins",
+            "INFO 2 more late moves",
+            "INFO 1 more late moves",
+        ];
+        assert_eq!(*lines.0.lock().unwrap(), expected);
+    }
 
     #[test]
     fn repeated_messages_are_counted() {

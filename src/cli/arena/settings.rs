@@ -70,8 +70,10 @@ static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
 impl Setting {
     /// Reads the schema of a property.
     fn new(key: &str, property: &Value, schema: &Value) -> Setting {
-        // One that may be `null` has its schema in a list, after that of `null`.
-        let value = property["oneOf"].as_array().and_then(|forms| forms.last()).unwrap_or(property);
+        // One that may be `null` has its schema in a list, beside that of `null`.
+        let forms = property["oneOf"].as_array();
+        let value =
+            forms.and_then(|forms| forms.iter().find(|form| form["type"] != "null")).unwrap_or(property);
         let types = &value["type"];
         let is =
             |kind: &str| *types == kind || types.as_array().is_some_and(|types| types.contains(&kind.into()));

@@ -79,7 +79,7 @@ type Reply<T> = oneshot::Sender<Result<T, ManageError>>;
 
 #[derive(Debug)]
 enum Request {
-    Create { settings: Settings<AskedAccess>, reply: Reply<()> },
+    Create { settings: Box<Settings<AskedAccess>>, reply: Reply<()> },
     Edit { tournament: String, change: Map<String, Value>, reply: Reply<()> },
     Delete { tournament: String, reply: Reply<()> },
     DrawKeys { tournament: String, names: BTreeSet<Name>, reply: Reply<Vec<(Name, Secret)>> },
@@ -94,7 +94,7 @@ pub(crate) struct ManagerHandle(mpsc::Sender<Request>);
 impl ManagerHandle {
     /// Creates a tournament.
     pub(crate) async fn create(&self, settings: Settings<AskedAccess>) -> Result<(), ManageError> {
-        self.ask(|reply| Request::Create { settings, reply }).await
+        self.ask(|reply| Request::Create { settings: Box::new(settings), reply }).await
     }
 
     /// Changes some settings of a tournament before its first pairing.
@@ -312,7 +312,7 @@ impl TournamentManager {
     async fn answer(&mut self, request: Request) {
         // Whoever does not wait for the answer has it nevertheless done.
         match request {
-            Request::Create { settings, reply } => drop(reply.send(self.create(settings).await)),
+            Request::Create { settings, reply } => drop(reply.send(self.create(*settings).await)),
             Request::Edit { tournament, change, reply } => {
                 drop(reply.send(self.edit(&tournament, change).await));
             }
