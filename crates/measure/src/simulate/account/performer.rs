@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, fmt, time::Duration};
 
 use zeitnot_clients::lichess::simulation::{
-    AccountSetup, AccountState, DeclineHistory, Effect, HttpError, Input, PlayerLists, Reply, Request,
+    AccountSetup, AccountState, DeclineHistory, Effect, GameFinish, HttpError, Input, PlayerLists, Reply,
+    Request,
 };
-use zeitnot_rules::Color;
 use zeitnot_seat::Seats;
-use zeitnot_wire::lichess::{ChallengeId, Event, GameId, Status};
+use zeitnot_wire::lichess::{ChallengeId, Event, GameId};
 
 use super::{
     super::history::Broken,
@@ -119,13 +119,11 @@ impl World<'_> {
         for effect in effects {
             self.perform(effect)?;
         }
-        if let Some((id, result)) = finished {
+        if let Some((id, finish)) = finished {
             let told = self.program.as_ref().and_then(|program| program.tasks.get(&id)?.told.clone());
-            self.history.check(
-                &laws::RESULT,
-                told.as_ref().is_some_and(|told| told.starts_with(result)),
-                || format!("{id}: the task was told {told:?}, the account {result:?}"),
-            )?;
+            self.history.check(&laws::RESULT, told.as_ref() == Some(&finish), || {
+                format!("{id}: the account was told {finish:?}, the task {told:?}")
+            })?;
         }
         if chain && !has_looked_up {
             self.send(Request::RunningGames)?;
@@ -134,17 +132,12 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Returns the running game whose end an input tells, and the beginning of its result.
-    fn finished_by(&self, input: &Input) -> Option<(GameId, &'static str)> {
+    /// Returns the running game whose end an input tells, and how it ended.
+    fn finished_by(&self, input: &Input) -> Option<(GameId, GameFinish)> {
         let Input::Event(Event::GameFinish { game }) = input else { return None };
         let task = self.program.as_ref()?.tasks.get(&game.game_id)?;
-        let result = match game.winner {
-            Some(Color::White) => "white wins",
-            Some(Color::Black) => "black wins",
-            None if game.status == Status::Aborted => "aborted",
-            None => "draw",
-        };
-        (task.told.is_none()).then_some((game.game_id, result))
+        let finish = GameFinish::Told { status: game.status.clone(), winner: game.winner };
+        task.told.is_none().then_some((game.game_id, finish))
     }
 
     /// Returns whether a mutant hides an input.
@@ -207,7 +200,7 @@ impl World<'_> {
                 self.seat(id, seat);
                 Ok(())
             }
-            Effect::Finish(id, result) => self.finish_game(id, result),
+            Effect::Finish(id, finish) => self.finish_game(id, finish),
             Effect::RequestSlot(id) => {
                 self.after(Duration::from_millis(200), Happening::TaskEnds(self.run, id));
                 Ok(())
@@ -279,6 +272,9 @@ impl World<'_> {
         self.run += 1;
         self.requests.killed();
         self.forget_known();
+        let ours = self.server.challenges.iter().filter(|(_, challenge)| challenge.is_ours);
+        let ours: Vec<_> = ours.map(|(id, _)| *id).collect();
+        ours.into_iter().for_each(|id| self.lapses(id));
         self.disturbed = self.now;
         if self.stopped.is_some() {
             return self.finish();

@@ -1,5 +1,7 @@
 //! What other players and the server do: challenges, games and their ends.
 
+use std::time::Duration;
+
 use zeitnot_clients::lichess::simulation::Reply;
 use zeitnot_rules::Color;
 use zeitnot_wire::lichess::{ChallengeEnd, ChallengeId, GameId, Status};
@@ -11,6 +13,9 @@ use super::{
     server::{Origin, PLAYERS, ServerChallenge, ServerGame},
     world::{Happening, SETTLE, World},
 };
+
+/// A challenge that nobody keeps open ends in this time.
+const LAPSE: Duration = Duration::from_secs(20);
 
 impl World<'_> {
     pub(super) fn challenged(&mut self) {
@@ -124,6 +129,11 @@ impl World<'_> {
         let delay = millis(&mut self.rng, 20..2000);
         let reply = Reply::ChallengeEnded(id, told);
         self.after(delay, Happening::Replied(self.run, Kind::Cancel, None, reply));
+    }
+
+    /// Our challenge ends, as nobody keeps it open any more, unless it is answered before.
+    pub(super) fn lapses(&mut self, id: ChallengeId) {
+        self.after(LAPSE, Happening::Answered(id, ChallengeEnd::Canceled));
     }
 
     /// Games as the account knows them are unknown to the next run of the program.

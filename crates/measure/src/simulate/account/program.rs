@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use zeitnot_clients::lichess::{Config, simulation::AccountState};
+use zeitnot_clients::lichess::{
+    Config,
+    simulation::{AccountState, GameFinish},
+};
 use zeitnot_seat::Reservation;
 use zeitnot_wire::lichess::{ChallengeId, GameId};
 
@@ -15,8 +18,8 @@ pub(super) struct Task {
     /// Its place; it is followed, but not played without one.
     pub(super) seat: Option<Reservation>,
     pub(super) is_correspondence: bool,
-    /// The result that it was told.
-    pub(super) told: Option<String>,
+    /// End of the game that it was told.
+    pub(super) told: Option<GameFinish>,
 }
 
 /// One run of the program.

@@ -84,13 +84,18 @@ impl World<'_> {
             Fate::Answered => (self.serve(request), millis(&mut self.rng, 20..300)),
             Fate::AnswerLost => {
                 let reply = failed(&request, network());
-                self.serve(request);
+                if let Reply::Created(_, Ok(id)) = self.serve(request) {
+                    self.lapses(id);
+                }
                 (reply, TIMEOUT)
             }
             Fate::Fails(error, delay) => {
                 if let HttpError::Limited { wait, .. } = &error {
                     self.closed_until[kind as usize] = self.now + *wait;
                     self.disturbed = self.disturbed.max(self.now + *wait);
+                }
+                if let Request::Cancel(id) | Request::Accept { instead_of: Some(id), .. } = &request {
+                    self.lapses(*id);
                 }
                 (failed(&request, error), delay)
             }

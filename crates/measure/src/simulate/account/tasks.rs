@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use zeitnot_clients::lichess::simulation::{GameEnd, Input};
+use zeitnot_clients::lichess::simulation::{GameEnd, GameFinish, Input};
 use zeitnot_seat::{Opponent, Reservation};
 use zeitnot_wire::lichess::GameId;
 
@@ -68,22 +68,25 @@ impl World<'_> {
         self.tell(Input::OpponentKnown(id, opponent))
     }
 
-    pub(super) fn finish_game(&mut self, id: GameId, result: String) -> Result<(), Broken> {
+    /// A game's task is told that the game is over. The first end counts.
+    pub(super) fn finish_game(&mut self, id: GameId, finish: GameFinish) -> Result<(), Broken> {
         let is_over = self.server.games.get(&id).is_some_and(|game| game.is_over());
         let is_lost = self.is(&mutants::LOSE_RESULT);
         // While the server is away, nobody can know.
-        let is_given_up = self.stopped.is_some() && result.starts_with("unknown");
+        let is_given_up = self.stopped.is_some() && finish == GameFinish::Unanswered;
         let Some(task) = self.program.as_mut().and_then(|program| program.tasks.get_mut(&id)) else {
             return Ok(());
         };
         self.history.check(&laws::RESULT, is_over || is_given_up, || {
-            format!("{id} is told to be over, which it is not: {result:?}")
+            format!("{id} is told to be over, which it is not: {finish:?}")
         })?;
-        // The first result counts.
-        let is_same = task.told.as_ref().is_none_or(|told| *told == result || told.starts_with("unknown"));
-        self.history.check(&laws::RESULT, is_same, || format!("{id}: {:?}, then {result:?}", task.told))?;
+        let is_same = match &task.told {
+            Some(told @ GameFinish::Told { .. }) => *told == finish,
+            Some(_) | None => true,
+        };
+        self.history.check(&laws::RESULT, is_same, || format!("{id}: {:?}, then {finish:?}", task.told))?;
         if !is_lost && task.told.is_none() {
-            task.told = Some(result);
+            task.told = Some(finish);
             self.after(Duration::from_millis(100), Happening::TaskEnds(self.run, id));
         }
         Ok(())
