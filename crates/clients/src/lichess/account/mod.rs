@@ -2,6 +2,7 @@
 
 pub(crate) mod commands;
 mod game_starts;
+mod game_tasks;
 pub(crate) mod interface;
 pub(crate) mod login;
 pub(crate) mod lookup;

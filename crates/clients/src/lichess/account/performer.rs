@@ -1,18 +1,18 @@
 //! Performs what an account's [`AccountState`] wants, and tells it what happens.
 
-use std::{collections::HashMap, time::Duration};
+use std::time::Duration;
 
 use tokio::{
     select,
-    sync::{mpsc, oneshot, watch},
+    sync::{oneshot, watch},
     time::timeout,
 };
-use tokio_util::{sync::CancellationToken, task::JoinMap};
-use tracing::{Instrument, debug, info_span};
-use zeitnot_seat::{Opponent, OrderAnswer, OrderQueue, Reservation, SeatChanges};
+use tracing::debug;
+use zeitnot_seat::{Opponent, OrderAnswer, OrderQueue, SeatChanges};
 use zeitnot_wire::lichess::{Event, GameId};
 
 use super::{
+    game_tasks::GameTasks,
     interface::{Effect, Input, Reply, Request},
     requests::{Requests, challenge_end},
     state::AccountState,
@@ -20,26 +20,14 @@ use super::{
 use crate::{
     Shutdown,
     lichess::{
-        Config, HttpError, Lines, Stream, StreamEvent, Tasks,
-        challenges::list_updates::WatchedLists,
-        game::{
-            context::{GameContext, GameEnd, GameSignals},
-            result::GameFinish,
-            session as game,
-        },
+        Config, HttpError, Lines, Stream, StreamEvent, Tasks, challenges::list_updates::WatchedLists,
+        game::context::GameContext,
     },
     wait::{now, until},
 };
 
 /// For the last requests when the session ends.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// Ends of a game's signals.
-struct GameHandle {
-    finished: mpsc::Sender<GameFinish>,
-    slot_wanted: CancellationToken,
-    seat: watch::Sender<Option<Reservation>>,
-}
 
 /// Result of a task beside the games.
 enum Outcome {
@@ -61,8 +49,7 @@ pub(crate) struct Performer<'a> {
     shutdown: &'a Shutdown,
     is_stopping: bool,
     events: Stream<Event>,
-    games: JoinMap<GameId, GameEnd>,
-    handles: HashMap<GameId, GameHandle>,
+    games: GameTasks,
     tasks: Tasks<Outcome>,
     /// Requests that are still sent when the session ends.
     owed: usize,
@@ -91,8 +78,7 @@ impl<'a> Performer<'a> {
             players,
             shutdown,
             is_stopping: false,
-            games: JoinMap::new(),
-            handles: HashMap::new(),
+            games: GameTasks::default(),
             tasks: Tasks::default(),
             owed: 0,
             result: None,
@@ -137,10 +123,9 @@ impl<'a> Performer<'a> {
                 self.is_stopping = true;
                 Input::Stop
             }
-            Some((id, end)) = self.games.join_next() => {
+            Some((id, end)) = self.games.next() => {
                 http.clocks().end(id);
-                self.handles.remove(&id);
-                Input::GameEnded(id, end.ok())
+                Input::GameEnded(id, end)
             }
             outcome = self.tasks.next() => self.settled(outcome),
             request = self.orders.next() => {
@@ -174,22 +159,9 @@ impl<'a> Performer<'a> {
         match effect {
             Effect::Send(request) => self.send(request),
             Effect::Begin { game, has_clock } => self.begin(game, has_clock),
-            Effect::Seat(id, seat) => {
-                if let Some(game) = self.handles.get(&id) {
-                    game.seat.send_replace(Some(seat));
-                }
-            }
-            Effect::Finish(id, finish) => {
-                if let Some(game) = self.handles.get(&id) {
-                    // Once is enough.
-                    let _ = game.finished.try_send(finish);
-                }
-            }
-            Effect::RequestSlot(id) => {
-                if let Some(game) = self.handles.get(&id) {
-                    game.slot_wanted.cancel();
-                }
-            }
+            Effect::Seat(id, seat) => self.games.seat(id, seat),
+            Effect::Finish(id, finish) => self.games.finish(id, finish),
+            Effect::RequestSlot(id) => self.games.request_slot(id),
             Effect::ReopenStream => self.events = Stream::of_account(self.context.http.clone()),
             Effect::Answer(answer) => {
                 // The owner may have gone.
@@ -229,19 +201,10 @@ impl<'a> Performer<'a> {
     }
 
     fn begin(&mut self, id: GameId, has_clock: bool) {
-        let (finished, told) = mpsc::channel(1);
-        let (seat, seated) = watch::channel(None);
-        let (sender, opponent) = oneshot::channel();
-        let slot_wanted = CancellationToken::new();
-        let signals =
-            GameSignals { finished: told, slot_wanted: slot_wanted.clone(), opponent: Some(sender) };
-        self.handles.insert(id, GameHandle { finished, slot_wanted, seat });
         if has_clock {
             self.context.http.clocks().begin(id, now());
         }
+        let opponent = self.games.begin(id, &self.context);
         self.tasks.spawn(async move { Outcome::Opponent(id, opponent.await.ok()) });
-        let context = GameContext { seat: seated, ..self.context.clone() };
-        let span = info_span!("game", id = %id);
-        self.games.spawn(id, game::play(context, id, signals).instrument(span));
     }
 }
