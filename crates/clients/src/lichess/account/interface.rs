@@ -96,8 +96,6 @@ pub enum Request {
     Decline {
         /// The challenge.
         challenge: ChallengeId,
-        /// Its challenger, for the log.
-        by: String,
         /// Reason that the challenger reads.
         reason: DeclineReason,
     },

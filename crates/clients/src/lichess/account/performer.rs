@@ -7,8 +7,8 @@ use tokio::{
     sync::{oneshot, watch},
     time::timeout,
 };
-use tracing::debug;
-use zeitnot_seat::{Opponent, OrderAnswer, OrderQueue, SeatChanges};
+use tracing::{debug, info};
+use zeitnot_seat::{ChallengeNews, News, Opponent, OrderAnswer, OrderQueue, SeatChanges};
 use zeitnot_wire::lichess::{Event, GameId};
 
 use super::{
@@ -167,10 +167,20 @@ impl<'a> Performer<'a> {
                 // The owner may have gone.
                 let _ = self.answer.take().map(|owner| owner.send(answer));
             }
-            Effect::News(news) => self.context.lobby.report(news),
+            Effect::News(news) => self.report(news),
             Effect::Waiting(names) => self.context.chat.set_queue(names),
             Effect::Leave(result) => self.result = Some(result),
         }
+    }
+
+    /// Tells viewers, and the log of challenges that are declined.
+    fn report(&self, news: News) {
+        if let News::Answered(ChallengeNews { by, terms, declined: Some(reason), .. }) = &news
+            && self.context.http.log().admits(&format!("challenges declined: {reason}"), now())
+        {
+            info!("declining {by}'s challenge ({terms}): {reason}");
+        }
+        self.context.lobby.report(news);
     }
 
     fn send(&mut self, request: Request) {

@@ -8,9 +8,7 @@ use tokio::{
     time::{timeout, timeout_at},
 };
 use tracing::{debug, warn};
-use zeitnot_wire::lichess::{
-    ChallengeEnd, ChallengeId, Decline, DeclineReason, Form, Keepalive, User, UserId, UserStatus,
-};
+use zeitnot_wire::lichess::{ChallengeEnd, ChallengeId, Decline, Form, Keepalive, User, UserId, UserStatus};
 
 use super::interface::{DoneKind, Reply, Request};
 use crate::lichess::{
@@ -62,7 +60,11 @@ impl Requests {
                 };
                 return (Reply::Created(opponent, created), lines);
             }
-            Request::Decline { challenge, by, reason } => self.decline(challenge, &by, reason).await,
+            Request::Decline { challenge, reason } => {
+                let path = format!("api/challenge/{challenge}/decline");
+                self.post(RequestKind::Decline, path, Some(Decline { reason }.to_form())).await;
+                Reply::Done(DoneKind::Decline)
+            }
             Request::Cancel(id) => self.post(RequestKind::Challenge, cancel_path(id), None).await,
             Request::Abort(id) => {
                 self.post(RequestKind::Abort, format!("api/bot/game/{id}/abort"), None).await;
@@ -145,15 +147,6 @@ impl Requests {
         } else {
             debug!("cannot accept challenge {id}: {error}");
         }
-    }
-
-    async fn decline(&self, id: ChallengeId, by: &str, reason: DeclineReason) -> Reply {
-        if self.http.log().admits(&format!("challenges declined: {reason}"), Instant::now()) {
-            tracing::info!("declining {by}'s challenge {id}: {reason}");
-        }
-        let form = Decline { reason }.to_form();
-        self.post(RequestKind::Decline, format!("api/challenge/{id}/decline"), Some(form)).await;
-        Reply::Done(DoneKind::Decline)
     }
 
     async fn join(&self, request: JoinRequest) -> Reply {

@@ -116,8 +116,7 @@ impl IncomingChallenges {
             return debug!("challenge {} is left to expire: too many are being declined", challenge.id);
         }
         self.declining += 1;
-        let by = name(challenge).to_owned();
-        effects.push(Effect::Send(Request::Decline { challenge: challenge.id, by, reason }));
+        effects.push(Effect::Send(Request::Decline { challenge: challenge.id, reason }));
     }
 
     /// A decline was sent, or has failed.

@@ -1,3 +1,5 @@
+//! Accounts in outages, short of seats, and while they leave.
+
 use std::{collections::VecDeque, sync::Arc};
 
 use zeitnot_seat::{Opponent, Reservation};

@@ -1,3 +1,5 @@
+//! Challenges of the matchmaker: when, to whom, and within which limits.
+
 use zeitnot_wire::{
     Message,
     lichess::{NewChallenge, RateLimit, VariantKey},
