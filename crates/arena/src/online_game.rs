@@ -13,8 +13,8 @@ use zeitnot_host::{
     jobs::{self, Jobs},
     panic_guard,
     tag::GameTag,
-    timer::until,
 };
+use zeitnot_net::wait::until;
 use zeitnot_referee::{Board, Cause, Ending, Referee, Refusal};
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_wire::printable;

@@ -26,11 +26,11 @@ mod session;
 mod settings;
 mod skipped;
 pub mod tuc;
-mod wait;
 
 pub use backoff::Reconnect;
 pub use connection_log::{CONNECTED, LOST};
 pub use findings::{Findings, Written};
 pub use protocol::{Protocol, ProtocolError, Shutdown};
 pub use registry::{PROTOCOLS, ProtocolEntry, Server};
+use zeitnot_net::wait;
 pub use zeitnot_seat::OrderQueue;

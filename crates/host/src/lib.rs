@@ -17,4 +17,3 @@ pub mod pgn;
 pub mod schema;
 pub mod store;
 pub mod tag;
-pub mod timer;

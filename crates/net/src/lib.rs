@@ -1,5 +1,5 @@
 //! Lines of text over TCP and WebSocket in both directions, bounded in length and time, and helpers for HTTP, files,
-//! rates and configurations.
+//! timers, rates and configurations.
 //!
 //! The clients and the arena's listeners share this crate. It knows no protocol's messages.
 
@@ -23,6 +23,7 @@ mod record_queue;
 mod replace_file;
 pub mod secret;
 pub mod secret_file;
+pub mod wait;
 
 pub use address::{Address, BadAddress};
 pub use append::append_whole;

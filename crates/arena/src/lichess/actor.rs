@@ -14,8 +14,8 @@ use zeitnot_host::{
     jobs::{self, Handle, Job, Jobs},
     panic_guard, pgn,
     store::Store,
-    timer::until,
 };
+use zeitnot_net::wait::until;
 use zeitnot_wire::lichess::GameId;
 
 use super::server::LichessServer;

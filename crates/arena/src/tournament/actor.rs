@@ -8,6 +8,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
+use zeitnot_net::wait::until;
 use zeitnot_pairing::{Name, PairingSystem, SeatNo, format::MAX_PLAYERS, standings::Standings};
 use zeitnot_rules::chess::Chess;
 use zeitnot_wire::printable;
@@ -31,7 +32,6 @@ use zeitnot_host::{
     jobs::{self, Handle, Jobs},
     store::{Store, StoreActor},
     tag::GameTag,
-    timer::until,
 };
 
 mod breakdown;

@@ -10,9 +10,8 @@ use zeitnot_host::{
     jobs::{self, Handle},
     live::view::Source,
     tag::GameTag,
-    timer::until,
 };
-use zeitnot_net::LogThrottle;
+use zeitnot_net::{LogThrottle, wait::until};
 use zeitnot_referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed};
 use zeitnot_rules::{
     ByColor, Color, Game as _, GameResult,

@@ -3,11 +3,12 @@
 //! The player owns the board and the clocks of its game. It never waits for the search: while one runs, it goes on
 //! receiving events, and at the hard limit it sends the move in the [`Decision`](zeitnot_engine::Decision).
 
-use std::{future::pending, sync::Arc, time::Instant};
+use std::{sync::Arc, time::Instant};
 
-use tokio::{select, sync::mpsc, time::sleep_until};
+use tokio::{select, sync::mpsc};
 
 use zeitnot_engine::{Best, Score};
+use zeitnot_net::wait::{or_never, until};
 use zeitnot_rules::{GameResult, Packed};
 use zeitnot_seat::{Action, Event, GameInfo, Turn};
 
@@ -81,14 +82,6 @@ enum Wake {
     Lookup(LookupAnswer),
 }
 
-/// Awaits a future if there is one; waits forever otherwise.
-async fn maybe<F: Future>(future: Option<F>) -> F::Output {
-    match future {
-        Some(future) => future.await,
-        None => pending().await,
-    }
-}
-
 impl Player {
     pub(crate) fn new(
         info: GameInfo,
@@ -152,10 +145,10 @@ impl Player {
     async fn wake(&mut self) -> Wake {
         select! {
             biased;
-            () = maybe(self.request.map(|request| sleep_until(request.alarm().into()))) => Wake::HardLimit,
-            () = maybe(self.held.as_ref().map(|held| sleep_until(held.until.into()))) => Wake::Held,
-            update = maybe(self.search.as_mut().map(ActiveSearch::next)) => Wake::Search(update),
-            update = maybe(self.ponder.as_mut().map(Ponder::next)) => Wake::Ponder(update),
+            () = until(self.request.map(|request| request.alarm())) => Wake::HardLimit,
+            () = until(self.held.as_ref().map(|held| held.until)) => Wake::Held,
+            update = or_never(self.search.as_mut().map(ActiveSearch::next)) => Wake::Search(update),
+            update = or_never(self.ponder.as_mut().map(Ponder::next)) => Wake::Ponder(update),
             answer = self.lookup.next() => Wake::Lookup(answer),
         }
     }

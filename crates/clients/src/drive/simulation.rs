@@ -20,7 +20,7 @@ use network::Network;
 use player::seat_players;
 
 /// Seeds of each protocol.
-const SEEDS: u32 = 400;
+const SEEDS: u32 = 2000;
 const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 

@@ -8,7 +8,7 @@ use tokio::{
     sync::{mpsc, oneshot},
     time::Instant,
 };
-use zeitnot_net::{Outage, OutageNews};
+use zeitnot_net::{Outage, OutageNews, wait::until};
 
 use super::{
     change::{Change, Key, Subject},
@@ -21,7 +21,6 @@ use super::{
     sqlite::Lock,
     write,
 };
-use crate::timer::until;
 
 /// Time after which the connection to a server is tried, so that what the arena owns is not free for long.
 const PULSE: Duration = Duration::from_secs(2);

@@ -17,9 +17,8 @@ use zeitnot_host::{
     origin::Origin,
     panic_guard,
     tag::GameTag,
-    timer::until,
 };
-use zeitnot_net::{Rate, secret::Secret};
+use zeitnot_net::{Rate, secret::Secret, wait::until};
 use zeitnot_rules::{ByColor, Color};
 
 use super::{

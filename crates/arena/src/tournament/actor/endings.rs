@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::select;
 use tokio_util::sync::CancellationToken;
+use zeitnot_net::wait::until;
 use zeitnot_pairing::{Name, SeatNo, format::PairingKind};
 use zeitnot_rules::{ByColor, Color};
 
@@ -19,7 +20,6 @@ use zeitnot_host::{
     database::{Fact, GameEnd},
     pgn,
     tag::GameTag,
-    timer::until,
 };
 
 /// Way in which a player goes for good.
