@@ -295,7 +295,6 @@ mod tests {
             "[offer]\ntime = '1500ms'",
             "[offer]\nopponent_time = '0s'",
             "[offer]\ncolor = 'red'",
-            "[accept]\nmin_time = '2h'",
             "[accept]\npoll_interval = '1ms'",
             "games = 0",
         ] {
