@@ -184,6 +184,18 @@ mod tests {
     }
 
     #[test]
+    fn tie_breaks_have_names_for_people() {
+        for (key, name) in [
+            ("buchholz", "Buchholz"),
+            ("buchholz-cut-1", "Buchholz cut 1"),
+            ("direct-encounter", "Direct encounter"),
+            ("wins", "Games won"),
+        ] {
+            assert_eq!(read::<TieBreak>(key).map(TieBreak::name), Some(name));
+        }
+    }
+
+    #[test]
     fn tie_breaks_that_say_nothing_are_refused() {
         let refused =
             |pairing: PairingKind, tie_breaks: &[TieBreak]| pairing.check_tie_breaks(tie_breaks).unwrap_err();

@@ -140,6 +140,33 @@ fn direct_encounters_part_those_whose_games_do() {
 }
 
 #[test]
+fn direct_encounters_rank_groups_and_count_the_average_of_several_games() {
+    let only = [TieBreak::DirectEncounter];
+    let values = |example: &Example| -> Vec<_> {
+        example.rows().into_iter().take(3).map(|(rank, name, _, values)| (rank, name, values[0])).collect()
+    };
+    let ranked = |rows: [(u32, &str, f64); 3]| rows.map(|(rank, name, value)| (rank, name.to_owned(), value));
+    // a, b and c have 1.5 points and have all met: a and b drew and beat c.
+    let mut swiss = Example::new(PairingKind::Swiss, &only, &["a", "b", "c", "d", "e"]);
+    for (round, (white, black, result)) in (1..).zip([
+        ("a", "b", DRAW),
+        ("c", "d", WHITE),
+        ("a", "c", WHITE),
+        ("b", "c", WHITE),
+        ("c", "e", DRAW),
+    ]) {
+        swiss.game(round, white, black, result);
+    }
+    assert_eq!(values(&swiss), ranked([(1, "a", 1.0), (1, "b", 1.0), (3, "c", 0.0)]));
+    // a has beaten b in their only game; b and c have each won one of theirs, which is half a point on average.
+    let mut unfinished = Example::new(PairingKind::RoundRobin, &only, &["a", "b", "c"]);
+    for (white, black) in [("a", "b"), ("b", "c"), ("c", "b")] {
+        unfinished.game(1, white, black, WHITE);
+    }
+    assert_eq!(values(&unfinished), ranked([(1, "a", 2.0), (2, "b", 0.0), (2, "c", 0.0)]));
+}
+
+#[test]
 fn a_knockout_counts_how_far_each_came_and_no_draws() {
     let mut knockout = Example::usual(PairingKind::Knockout, &["a", "b", "c", "d"]);
     knockout.game(1, "a", "d", DRAW);
