@@ -52,3 +52,7 @@ deny:
 # Where the tree repeats itself or a file has grown past one subject
 sizes:
     git ls-files '*.rs' | xargs wc -l | sort -rn | head -30
+
+# Writes config.toml, config.schema.json and the tables of docs/configuration.md from the declared keys
+config:
+    cargo test --test main -- --ignored documents::configuration

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod cluster;
+mod configuration;
 mod figures;
 mod links;
 mod openbench;
@@ -13,7 +14,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use clap::CommandFactory;
 use zeitnot::cli::{
     Cli,
-    config::{Config, DOCUMENTED},
+    config::{Config, schema},
     import::{
         convert,
         rows::{REASONS, ROWS},
@@ -66,42 +67,12 @@ fn subcommands_exist_and_the_readme_names_all() {
     }
 }
 
-/// Keys of the documented configuration by their table, those that are commented out included.
+/// Keys of the configuration by their table.
 fn documented() -> BTreeSet<(String, String)> {
-    let mut table = String::new();
-    let mut keys = BTreeSet::new();
-    for line in DOCUMENTED.lines() {
-        let line = line.strip_prefix("# ").unwrap_or(line);
-        if line.starts_with('[') && line.ends_with(']') {
-            table = line.to_owned();
-        } else if let Some((key, value)) = line.split_once(" = ")
-            && key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
-        {
-            keys.insert((table.clone(), key.to_owned()));
-            if key == "protocol" {
-                // The rest of a server's table is its protocol's own.
-                table = format!("{table} {}", value.trim_matches('"'));
-            }
-        }
-    }
-    keys
-}
-
-#[test]
-fn the_table_of_keys_matches_the_configuration() {
-    let page = page("docs/configuration.md");
-    let mut told = BTreeSet::new();
-    const TOP: &str = "none, at the top";
-    for row in page.lines().filter(|line| line.starts_with("| `[") || line.contains(TOP)) {
-        let [_, table, _, keys, _] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
-        for key in keys.split(',') {
-            told.insert((
-                table.trim().replace('`', "").replace(TOP, ""),
-                key.trim().trim_matches('`').to_owned(),
-            ));
-        }
-    }
-    assert_eq!(told, documented());
+    let tables = zeitnot_settings::tables(schema());
+    let keys =
+        tables.iter().flat_map(|table| table.keys.iter().map(|key| (table.label(), key.name.to_owned())));
+    keys.collect()
 }
 
 /// The parts of a page that are of the configuration.

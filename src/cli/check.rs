@@ -7,7 +7,7 @@ use zeitnot_engine::Kind;
 
 use super::{
     CliError,
-    config::{Config, ConfigFileArgs, DOCUMENTED},
+    config::{Audience, Config, ConfigFileArgs, sample_for, schema_file},
     preflight::{self, Prepared},
     print, table,
 };
@@ -21,19 +21,29 @@ Examples:
   zeitnot check                            the configuration in config.toml
   zeitnot check class.toml                 another one
   zeitnot check --default > config.toml    write one, with every key explained
+  zeitnot check --default lichess          the keys for an account on Lichess only
 
 Exit code: 0 if it is valid, 1 if the engine for all games cannot play, 2 if it is invalid.")]
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFileArgs,
-    /// Print the documented default configuration instead
-    #[arg(long, conflicts_with_all = ["config", "file", "set"])]
-    default: bool,
+    /// Print the default configuration with every key explained, or only the keys that one user needs
+    #[arg(long, value_name = "FOR", num_args = 0..=1, default_missing_value = "all",
+        conflicts_with_all = ["config", "file", "set"])]
+    default: Option<Audience>,
+    /// Print the JSON schema of the configuration, for editors
+    #[arg(long, conflicts_with_all = ["config", "file", "set", "default"])]
+    schema: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
-    if args.default {
-        return print(|out| out.write_all(DOCUMENTED.as_bytes()));
+    let document = match (args.default, args.schema) {
+        (Some(audience), _) => Some(sample_for(audience)),
+        (None, true) => Some(schema_file()),
+        (None, false) => None,
+    };
+    if let Some(document) = document {
+        return print(|out| out.write_all(document.as_bytes()));
     }
     let source = args.config.source();
     let every = |error| match error {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use indicatif::MultiProgress;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
     Layer, Registry,
@@ -15,6 +15,8 @@ use tracing_subscriber::{
     registry, reload,
     util::SubscriberInitExt,
 };
+
+use zeitnot_settings::{JsonSchema, schemars, settings};
 
 #[cfg(target_os = "linux")]
 use super::journal::Journal;
@@ -29,14 +31,17 @@ const VARIABLE: &str = "RUST_LOG";
 /// Lines that may wait for a slow terminal.
 const MAX_LINES: usize = 10_000;
 
-/// The `[log]` table of the configuration.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Config {
-    /// Text or JSON.
-    pub format: Format,
-    /// Level or filter; `RUST_LOG` takes precedence.
-    pub level: Level,
+settings! {
+    /// Logs go to stderr; on a terminal the lines are short.
+    #[derive(PartialEq, Eq)]
+    pub struct Config {
+        /// "human", or "json" for one object a line.
+        format: Format = Format::default(),
+        /// "error", "warn", "info", "debug", "trace", or a filter such as "info,zeitnot_clients=debug". The environment's
+        /// RUST_LOG takes precedence.
+        #[schemars(extend("x-reload" = true))]
+        level: Level = Level::default(),
+    }
 }
 
 impl Config {
@@ -52,7 +57,7 @@ impl Config {
 }
 
 /// Format of the log.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// Text for people.
@@ -63,7 +68,7 @@ pub enum Format {
 }
 
 /// `error`, `warn`, `info`, `debug`, `trace`, or a filter as `RUST_LOG` takes it: `info,zeitnot_net=debug`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Level(String);
 

@@ -3,7 +3,7 @@
 
 use std::{path::Path, time::Duration};
 
-use zeitnot::cli::config::{Config, ConfigArgs, ConfigErrors, DOCUMENTED, Overrides};
+use zeitnot::cli::config::{Config, ConfigArgs, Overrides};
 use zeitnot_engine::Kind;
 
 const SERVER: &str = r#"[[server]]
@@ -31,72 +31,27 @@ fn each_contradiction_is_reported_with_its_keys() {
     check(include_str!("../data/config-contradictions.txt"));
 }
 
-/// Each configuration has the one mistake on the line `=> …` after it.
+/// Each configuration has the mistakes on the lines `=> …` after it.
 fn check(cases: &str) {
     let mut text = String::new();
-    let mut lines = cases.lines();
     let mut faults = Vec::new();
+    let mut lines = cases.lines().peekable();
     while let Some(line) = lines.next() {
-        match line.strip_prefix("=> ") {
-            Some(expected) => {
-                let told = Config::parse("c.toml", &std::mem::take(&mut text)).err();
-                let told: Vec<_> =
-                    told.iter().flat_map(ConfigErrors::iter).map(ToString::to_string).collect();
-                if told != [expected] {
-                    faults.push(format!("expected {expected}\ngot      {told:?}"));
-                }
-                lines.next();
-            }
-            None => text += &format!("{line}\n"),
+        let Some(first) = line.strip_prefix("=> ") else {
+            text += &format!("{line}\n");
+            continue;
+        };
+        let mut expected = vec![first];
+        while let Some(more) = lines.next_if(|line| line.starts_with("=> ")) {
+            expected.extend(more.strip_prefix("=> "));
         }
+        let told = mistakes(&std::mem::take(&mut text));
+        if told != expected {
+            faults.push(format!("expected {expected:?}\ngot      {told:?}"));
+        }
+        lines.next();
     }
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
-}
-
-#[test]
-fn an_empty_and_the_documented_configuration_have_the_defaults() {
-    let empty = Config::parse("c.toml", "").unwrap();
-    let documented = Config::parse("config.toml", DOCUMENTED).unwrap();
-    assert_eq!(empty.bot, documented.bot);
-    assert_eq!(empty.engine, documented.engine);
-    assert_eq!(empty.log, documented.log);
-    assert!(empty.servers.is_empty());
-    assert_eq!(documented.servers.len(), 1);
-}
-
-/// Keys that are commented out show their defaults, and all are known.
-#[test]
-fn the_documented_defaults_are_the_defaults() {
-    let uncommented: String = DOCUMENTED
-        .lines()
-        .map(|line| match line.strip_prefix("# ") {
-            Some(key) if key.split_once(" = ").is_some_and(|(key, _)| !key.contains(' ')) => key,
-            Some(table) if table.starts_with('[') && table.ends_with(']') => table,
-            _ => line,
-        })
-        // Not all keys go together: there is one token, and `pairing` says which of the others belong to it. A strength
-        // has no default.
-        .filter(|line| {
-            !["token", "elo", "rounds", "acceleration", "tie_breaks", "gauntlet"]
-                .iter()
-                .any(|key| line.starts_with(key))
-        })
-        .flat_map(|line| [line, "\n"])
-        .collect();
-    assert!(uncommented.contains("\nhash_mib = 64\n"), "{uncommented}");
-    let config = Config::parse("config.toml", &uncommented).unwrap();
-    let empty = Config::parse("c.toml", "").unwrap();
-    // Engines and the rules that choose them have names, which nobody has by default.
-    assert_eq!((config.engines.len(), config.bot.choose.len()), (2, 1));
-    let bot = zeitnot_bot::Config { choose: Vec::new(), ..config.bot };
-    assert_eq!((bot, config.engine, config.log), (empty.bot, empty.engine, empty.log));
-    // Every protocol has its table in it.
-    let names: Vec<_> = config.servers.iter().map(|server| server.to_string()).collect();
-    for row in zeitnot_clients::PROTOCOLS {
-        assert!(names.iter().any(|name| name.starts_with(row.name)), "no table for {}", row.name);
-    }
-    assert_eq!(config.arena.tuc.len(), 1);
-    config.arena.check().unwrap();
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf};
 
-use serde::Deserialize;
 use zeitnot_host::database::DatabaseLocation;
 use zeitnot_net::Contradictions;
 use zeitnot_rules::chess::Chess;
+use zeitnot_settings::settings;
 use zeitnot_web::{page, places::PlaceLimits};
 
 use crate::{
@@ -20,53 +20,46 @@ use crate::{
 /// The database's name in the folder of games.
 const DATABASE: &str = "zeitnot.db";
 
-/// The `[arena]` table.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Config {
-    /// Address to listen on for TCP, as in `"127.0.0.1:8000"`; port 0 takes any free port.
-    pub tcp: Option<SocketAddr>,
-    /// Address to listen on for WebSocket.
-    pub websocket: Option<SocketAddr>,
-    /// Folder for PGN files; created if it does not exist.
-    pub games: PathBuf,
-    /// Database of tournaments and games, which an arena that starts again goes on with: a file, by default in the folder
-    /// of games, or the URL of a PostgreSQL server. An empty path: none.
-    pub database: Option<DatabaseLocation>,
-    /// Limit of players connected at once; more are turned away.
-    pub max_connections: usize,
-    /// Limit of players connected from one address, and of their names in one tournament.
-    pub max_connections_per_address: usize,
-    /// Limit of connections that only watch; more take the place of others.
-    pub max_spectators: usize,
-    /// Tournaments that can be joined.
-    pub tournament: Vec<TournamentConfig>,
-    /// Tables for TUC-Chess.
-    pub tuc: Vec<TucConfig>,
-    /// MiniChess over IMCS.
-    pub imcs: Option<imcs::Config>,
-    /// Chess over the Lichess Bot API.
-    pub lichess: Option<lichess::Config>,
-    /// The page and its API.
-    pub web: Option<page::Config>,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Config {
-            tcp: None,
-            websocket: None,
-            games: "games".into(),
-            database: None,
-            max_connections: 256,
-            max_connections_per_address: 100,
-            max_spectators: 64,
-            tournament: Vec::new(),
-            tuc: Vec::new(),
-            imcs: None,
-            lichess: None,
-            web: None,
-        }
+settings! {
+    /// A tournament server for a class or a lab, for `zeitnot arena`; see docs/arena.md.
+    #[derive(PartialEq)]
+    pub struct Config {
+        /// Address to listen on for TCP. "0.0.0.0:8000" accepts other machines; port 0 takes any free port.
+        #[schemars(example = &"127.0.0.1:8000")]
+        tcp: Option<SocketAddr> = None,
+        /// Address to listen on for WebSocket.
+        #[schemars(example = &"127.0.0.1:8001")]
+        websocket: Option<SocketAddr> = None,
+        /// Folder for PGN files, one file a tournament and run; created if it does not exist.
+        games: PathBuf = "games".into(),
+        /// Database of tournaments and games, which survives a kill: an arena that starts again goes on with them. A file, by
+        /// default zeitnot.db in the folder of games, which only you can read, or "postgres://USER@HOST/DATABASE", with
+        /// the password in PGPASSWORD or ~/.pgpass, for several arenas, too; a program from Cargo needs the feature
+        /// `postgres` for that. `zeitnot arena results` reads it. "": none.
+        #[schemars(with = "String", example = &"games/zeitnot.db")]
+        database: Option<DatabaseLocation> = None,
+        /// Maximum number of players connected at once by each protocol, spectators not counted.
+        #[schemars(range(min = 1))]
+        max_connections: usize = 256,
+        /// Maximum number of players from one address, and of their names in one tournament: a class behind one router or on
+        /// one machine needs as many as it has programs.
+        #[schemars(range(min = 1))]
+        max_connections_per_address: usize = 100,
+        /// Maximum number of spectators; another one takes the place of the one who has watched longest.
+        #[schemars(range(min = 1))]
+        max_spectators: usize = 64,
+        /// One table for each tournament.
+        tournament: Vec<TournamentConfig> = Vec::new(),
+        /// The page that shows the games to browsers, and the API behind it; see docs/web.md. With it the arena runs until it
+        /// is stopped.
+        web: Option<page::Config> = None,
+        /// Tables for TUC-Chess over UDP, one port each.
+        tuc: Vec<TucConfig> = Vec::new(),
+        /// An Internet MiniChess Server (IMCS), on which users register, offer and accept games. With it the arena runs
+        /// until it is stopped, also without [[arena.tournament]], `tcp` and `websocket`.
+        imcs: Option<imcs::Config> = None,
+        /// The Lichess Bot API, for lichess-bot, BotLi and others, which connect to http://… instead of Lichess.
+        lichess: Option<lichess::Config> = None,
     }
 }
 
@@ -140,26 +133,11 @@ impl Config {
         if !is_open && (!self.tournament.is_empty() || !others) {
             return error("nowhere to listen: set tcp = \"127.0.0.1:8000\" or websocket".into());
         }
-        if let Some(why) = self.tuc.iter().find_map(|table| table.check().err()) {
-            return error(why);
-        }
         if let Some(Err(why)) = self.imcs.as_ref().map(imcs::Config::check) {
             return error(why);
         }
         if let Some(Err(why)) = self.lichess.as_ref().map(lichess::Config::check) {
             return error(why);
-        }
-        if let Some(Err(why)) = self.web.as_ref().map(page::Config::check) {
-            return error(why);
-        }
-        for (key, limit) in [
-            ("max_connections", self.max_connections),
-            ("max_connections_per_address", self.max_connections_per_address),
-            ("max_spectators", self.max_spectators),
-        ] {
-            if limit == 0 {
-                return error(format!("{key} must be at least 1"));
-            }
         }
         if self.tournament.is_empty() && !others {
             return error("no tournament: add an [[arena.tournament]] with a name and a time".into());
@@ -276,9 +254,6 @@ mod tests {
             (format!("tcp = '127.0.0.1:0'\n{class}pause = '1000000years'"), "longer than a week"),
             (format!("{class}[imcs]\nlisten = '127.0.0.1:0'"), "nowhere to listen"),
             ("[imcs]\nlisten = '127.0.0.1:0'\ntime = '1s 500ms'".to_owned(), "whole seconds"),
-            ("[imcs]\nlisten = '127.0.0.1:0'\nreconnect = '1year'".to_owned(), "longer than a week"),
-            ("[[tuc]]\naddress = '127.0.0.1:0'\ncountdown = '1year'".to_owned(), "longer than a week"),
-            (format!("tcp = '127.0.0.1:0'\nmax_spectators = 0\n{class}"), "max_spectators must be"),
             (
                 format!("tcp = '0.0.0.0:8000'\nwebsocket = '127.0.0.1:8000'\n{class}"),
                 "tcp and websocket both",

@@ -8,31 +8,68 @@ use zeitnot_engine::{EngineFactory, Playable};
 use zeitnot_net::Contradictions;
 use zeitnot_rules::{Color, GameKind, Speed, TimeControl, UnknownGame};
 use zeitnot_seat::{GameInfo, Opponent};
+use zeitnot_settings::{HumanTime, JsonSchema, Schema, SchemaGenerator, list_of, schemars, words};
 
 use crate::load::Load;
 
-/// A `[[bot.choose]]` table. A missing key matches any game; a key that is set does not match where the server does not
-/// report the fact.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+/// A rule that chooses an engine.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Name of an `[engines.NAME]` table.
+    /// An [engines.NAME] table.
+    #[schemars(example = &"stockfish")]
     pub engine: String,
+    /// Games, and "chess960".
+    #[schemars(schema_with = "variants", example = ["chess", "chess960"])]
+    #[serde(default)]
     games: Option<Vec<Variant>>,
+    /// Speeds; "correspondence" is without a clock.
+    #[schemars(schema_with = "speeds", example = ["blitz", "rapid"])]
+    #[serde(default)]
     time_controls: Option<Vec<Speed>>,
-    /// Clock at the start.
-    #[serde(default, with = "humantime_serde")]
+    /// Minimum of the initial time.
+    #[serde(default, with = "HumanTime")]
+    #[schemars(example = &"3m")]
     min_base: Option<Duration>,
-    #[serde(default, with = "humantime_serde")]
+    /// Maximum of the initial time.
+    #[serde(default, with = "HumanTime")]
+    #[schemars(example = &"30m")]
     max_base: Option<Duration>,
-    #[serde(default, with = "humantime_serde")]
+    /// Minimum of the increment.
+    #[serde(default, with = "HumanTime")]
+    #[schemars(example = &"0s")]
     min_increment: Option<Duration>,
-    #[serde(default, with = "humantime_serde")]
+    /// Maximum of the increment.
+    #[serde(default, with = "HumanTime")]
+    #[schemars(example = &"30s")]
     max_increment: Option<Duration>,
-    /// Side that we play.
+    /// The side that we play.
+    #[schemars(schema_with = "colors", example = &"white")]
+    #[serde(default)]
     color: Option<Color>,
+    /// Whether the game is rated.
+    #[schemars(example = true)]
     rated: Option<bool>,
+    /// Kind of opponent.
+    #[schemars(schema_with = "opponents", example = &"bot")]
+    #[serde(default)]
     opponent: Option<Opponent>,
+}
+
+fn variants(_: &mut SchemaGenerator) -> Schema {
+    list_of(words(GameKind::ALL.iter().map(|game| game.name()).chain([CHESS960])))
+}
+
+fn speeds(_: &mut SchemaGenerator) -> Schema {
+    list_of(words(["ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"]))
+}
+
+fn colors(_: &mut SchemaGenerator) -> Schema {
+    words(["white", "black"])
+}
+
+fn opponents(_: &mut SchemaGenerator) -> Schema {
+    words(["human", "bot"])
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

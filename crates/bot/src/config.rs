@@ -2,77 +2,61 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, de::Error};
-
 use zeitnot_engine::{book::BookConfig, time::Budget};
 use zeitnot_net::Contradictions;
+use zeitnot_settings::{HumanTime, is_reloadable, schema_of, settings};
 
 use crate::{choice, lag, policy, sources::SourceOrder};
 
-/// The `[bot]` table.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Config {
-    /// Games at once; more are declined. By default as many as the accounts play, and at least 8.
-    pub max_games: usize,
-    /// Time reserved for the network until the lag is measured.
-    #[serde(with = "humantime_serde")]
-    pub move_overhead: Duration,
-    /// Minimum time reserved for the network.
-    #[serde(with = "humantime_serde")]
-    pub min_lag: Duration,
-    /// Maximum time reserved for the network.
-    #[serde(with = "humantime_serde")]
-    pub max_lag: Duration,
-    /// Maximum time for a move, whatever the clock shows: for games with days for a move.
-    #[serde(with = "humantime_serde")]
-    pub max_move_time: Duration,
-    /// Time for a move in a game without clocks.
-    #[serde(with = "humantime_serde")]
-    pub untimed_move_time: Duration,
-    /// Share of each clock that is used; below 1 it is a handicap.
-    #[serde(deserialize_with = "share")]
-    pub time_share: f64,
-    /// Whether moves that are known at once are held back for a while, as if we had thought.
-    pub fake_think_time: bool,
-    /// Cores for pondering, one a game; 0: none.
-    pub ponder: usize,
-    /// Sources of moves that go before the search, by rank.
-    pub sources: SourceOrder,
-    /// Opening books.
-    pub book: BookConfig,
-    /// When a draw is offered or accepted.
-    pub draw: policy::Draw,
-    /// When a game is resigned.
-    pub resign: policy::Resign,
-    /// Engines by game: the first rule that matches decides; without one, `[engine]` plays.
-    pub choose: Vec<choice::Rule>,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Config {
-            max_games: 8,
-            move_overhead: Duration::from_millis(50),
-            min_lag: Duration::from_millis(2),
-            max_lag: Duration::from_secs(2),
-            max_move_time: Duration::from_secs(300),
-            untimed_move_time: Duration::from_secs(5),
-            time_share: 1.0,
-            fake_think_time: false,
-            ponder: 0,
-            sources: SourceOrder::default(),
-            book: BookConfig::default(),
-            draw: policy::Draw::default(),
-            resign: policy::Resign::default(),
-            choose: Vec::new(),
-        }
+settings! {
+    /// How to play: games, time and sources of moves.
+    #[derive(PartialEq)]
+    pub struct Config {
+        /// Games at once, on all servers together; more are declined. By default as many as the accounts play, and at least 8.
+        #[schemars(extend("x-reload" = true))]
+        max_games: usize = 8,
+        /// Time reserved on every move for the network until the lag is measured.
+        #[serde(with = "HumanTime")]
+        move_overhead: Duration = Duration::from_millis(50),
+        /// Minimum that is reserved once the lag is measured.
+        #[serde(with = "HumanTime")]
+        min_lag: Duration = Duration::from_millis(2),
+        /// Maximum that is reserved once the lag is measured.
+        #[serde(with = "HumanTime")]
+        max_lag: Duration = Duration::from_secs(2),
+        /// Maximum time for a move, whatever the clock shows: for games with days for a move.
+        #[serde(with = "HumanTime")]
+        #[schemars(extend("x-reload" = true))]
+        max_move_time: Duration = Duration::from_secs(300),
+        /// Time for a move in a game without clocks.
+        #[serde(with = "HumanTime")]
+        #[schemars(extend("x-reload" = true))]
+        untimed_move_time: Duration = Duration::from_secs(5),
+        /// Share of each clock that is used: below 1 it is a handicap, as for sparring partners.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1, "x-reload" = true))]
+        time_share: f64 = 1.0,
+        /// Hold back moves that are known at once for a part of the time that a search may have.
+        #[schemars(extend("x-reload" = true))]
+        fake_think_time: bool = false,
+        /// Cores for pondering, one a game; 0: none. If nobody else uses the machine, set it to the number of cores less one.
+        ponder: usize = 0,
+        /// Sources of moves that go before the search, by rank; others are not used. All but the cache are off until their
+        /// tables enable them; see docs/sources.md.
+        sources: SourceOrder = SourceOrder::default(),
+        /// Opening books.
+        book: BookConfig = BookConfig::default(),
+        /// Draw offers, on servers that have them. An offer is accepted by the same rule, and also where we stand worse.
+        #[schemars(extend("x-reload" = true))]
+        draw: policy::Draw = policy::Draw::default(),
+        /// When to resign.
+        #[schemars(extend("x-reload" = true))]
+        resign: policy::Resign = policy::Resign::default(),
+        /// Engines by game: the first of these tables that matches decides; if none does, `[engine]` plays. A missing key
+        /// matches any game; a key that is set never matches where the server does not report the fact. Engines that do
+        /// not know the game are skipped.
+        choose: Vec<choice::Rule> = Vec::new(),
     }
 }
-
-/// Keys that can change while games run, with those of their tables.
-const CHANGEABLE: [&str; 7] =
-    ["max_games", "max_move_time", "untimed_move_time", "time_share", "fake_think_time", "draw", "resign"];
 
 impl Config {
     /// Finds keys that contradict each other.
@@ -103,7 +87,7 @@ impl Config {
     /// Returns whether a key of the table, such as `draw.moves`, can change while games run. Those that begin then are
     /// played by it.
     pub fn can_change(key: &str) -> bool {
-        CHANGEABLE.contains(&key.split('.').next().unwrap_or_default())
+        is_reloadable(&schema_of::<Config>(), key)
     }
 
     /// Takes over what [can change](Config::can_change).
@@ -121,14 +105,4 @@ impl Config {
     pub(crate) fn lag(&self) -> lag::Config {
         lag::Config { initial: self.move_overhead, min: self.min_lag, max: self.max_lag }
     }
-}
-
-fn share<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let share = f64::deserialize(from)?;
-    if share > 0.0 && share <= 1.0 {
-        return Ok(share);
-    }
-    Err(D::Error::custom(format!(
-        "{share} is not a share of the clock: expected a number above 0 and at most 1"
-    )))
 }

@@ -1,44 +1,31 @@
 //! Draws and resignations: when to offer or accept a draw, and when to resign.
 
-use serde::Deserialize;
-
 use zeitnot_engine::Score;
+use zeitnot_settings::settings;
 
-/// The `[bot.draw]` table: when a draw is offered.
-///
-/// An offer of the opponent is accepted by the same rule, and also where we stand worse.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Draw {
-    /// Our score was within this of zero, in centipawns …
-    pub score: u16,
-    /// … for this many of our moves in a row; 0: draws are neither offered nor accepted.
-    pub moves: usize,
-    /// Not before this move of the game.
-    pub min_game_length: usize,
-    /// Not with more pieces than this on the board, where the game counts them.
-    pub max_pieces: usize,
-}
-
-impl Default for Draw {
-    fn default() -> Self {
-        Draw { score: 10, moves: 0, min_game_length: 40, max_pieces: 32 }
+settings! {
+    /// When a draw is offered.
+    #[derive(Copy, PartialEq, Eq)]
+    pub struct Draw {
+        /// Our score was within this of zero, in centipawns …
+        score: u16 = 10,
+        /// … for this many of our moves in a row; 0: draws are neither offered nor accepted.
+        moves: usize = 0,
+        /// Not before this move of the game.
+        min_game_length: usize = 40,
+        /// Not with more pieces than this on the board.
+        max_pieces: usize = 32,
     }
 }
 
-/// The `[bot.resign]` table: when we resign.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Resign {
-    /// Our score was more than this many centipawns below zero …
-    pub score: u16,
-    /// … for this many of our moves in a row; 0: we never resign.
-    pub moves: usize,
-}
-
-impl Default for Resign {
-    fn default() -> Self {
-        Resign { score: 1000, moves: 0 }
+settings! {
+    /// When we resign.
+    #[derive(Copy, PartialEq, Eq)]
+    pub struct Resign {
+        /// Our score was more than this many centipawns below zero …
+        score: u16 = 1000,
+        /// … for this many of our moves in a row; 0: we never resign.
+        moves: usize = 0,
     }
 }
 

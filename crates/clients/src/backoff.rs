@@ -3,8 +3,9 @@
 use std::{iter::Peekable, time::Duration};
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use zeitnot_net::Contradictions;
+use zeitnot_settings::{HumanTime, JsonSchema, schemars};
 
 /// Maximum of a delay while a game of ours runs …
 const MAX_IN_GAME: Duration = Duration::from_secs(2);
@@ -16,17 +17,18 @@ const MIN_IN_GAME: Duration = Duration::from_millis(100);
 /// Delays between attempts to connect. They double with each failure, and random jitter keeps the clients of one
 /// server from returning all at once after a restart. While a game of ours goes on without the connection, no delay is
 /// longer than a small part of our clock.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-inline" = true))]
 pub struct Reconnect {
     /// Minimum of the first delay.
-    #[serde(with = "humantime_serde")]
+    #[serde(with = "HumanTime")]
     pub min_delay: Duration,
     /// Maximum of all delays.
-    #[serde(with = "humantime_serde")]
+    #[serde(with = "HumanTime")]
     pub max_delay: Duration,
     /// A connection that lasted this long resets the delay.
-    #[serde(with = "humantime_serde")]
+    #[serde(with = "HumanTime")]
     pub stable_after: Duration,
 }
 

@@ -23,7 +23,6 @@ pub mod lookup;
 mod protocol;
 mod registry;
 mod session;
-mod settings;
 mod skipped;
 pub mod tuc;
 

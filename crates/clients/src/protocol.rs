@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use zeitnot_net::Contradictions;
 use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
+use zeitnot_settings::JsonSchema;
 
 use crate::findings::Findings;
 
@@ -34,7 +35,7 @@ pub trait Protocol {
     const PLAYER_KEY: Option<&'static str>;
     /// The protocol's own keys of a `[[server]]` table. `Display` tells users what the client will do, without
     /// secrets.
-    type Config: Clone + DeserializeOwned + fmt::Display + Send + Sync + 'static;
+    type Config: Clone + DeserializeOwned + JsonSchema + fmt::Display + Send + Sync + 'static;
 
     /// Finds keys of the table that contradict each other.
     fn contradictions(_: &Self::Config, _: &mut Contradictions) {}

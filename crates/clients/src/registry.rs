@@ -3,6 +3,7 @@
 use std::{any::Any, fmt, num::NonZeroU32, pin::Pin};
 
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::sync::watch;
 use toml::{
     Spanned,
@@ -10,6 +11,7 @@ use toml::{
 };
 use zeitnot_net::Contradictions;
 use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
+use zeitnot_settings::schema_of;
 
 use crate::{
     contest::Contest,
@@ -31,6 +33,8 @@ pub struct ProtocolEntry {
     pub name: &'static str,
     /// Key of our name on the server; `None` if the server gives it.
     pub player_key: Option<&'static str>,
+    /// Schema of the protocol's own keys of a `[[server]]` table.
+    pub schema: fn() -> Value,
     read: fn(Spanned<DeTable<'_>>) -> Result<Server, Error>,
 }
 
@@ -147,7 +151,12 @@ impl<P: Protocol> fmt::Debug for ClientOf<P> {
 }
 
 const fn entry<P: Protocol + 'static>() -> ProtocolEntry {
-    ProtocolEntry { name: P::NAME, player_key: P::PLAYER_KEY, read: read::<P> }
+    ProtocolEntry {
+        name: P::NAME,
+        player_key: P::PLAYER_KEY,
+        schema: schema_of::<P::Config>,
+        read: read::<P>,
+    }
 }
 
 fn read<P: Protocol + 'static>(table: Spanned<DeTable<'_>>) -> Result<Server, Error> {

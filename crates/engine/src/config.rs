@@ -1,12 +1,14 @@
 //! The `[engine]` table of the configuration.
 
 use std::{
+    borrow::Cow,
     fmt,
     num::{NonZeroU16, NonZeroUsize},
     str::FromStr,
 };
 
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use zeitnot_settings::{JsonSchema, Schema, SchemaGenerator, settings, shown, words};
 
 use crate::{
     faulty::Fault,
@@ -17,42 +19,34 @@ use crate::{
     textbook::{self, Algorithm},
 };
 
-/// The `[engine]` table of the configuration.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Config {
-    /// Algorithm.
-    pub kind: Kind,
-    /// Size of the transposition table that all games share, or of the tree of each game, in MiB.
-    pub hash_mib: NonZeroUsize,
-    /// Search threads.
-    pub threads: NonZeroUsize,
-    /// Maximum depth of the textbook algorithms.
-    pub depth: NonZeroU16,
-    /// Strength of [`Kind::Search`]; `None`: all of it.
-    pub elo: Option<Elo>,
-    /// Endgame tables for [`Kind::Search`].
-    pub syzygy: syzygy::SyzygyConfig,
-    /// Evaluation of chess for [`Kind::Search`].
-    pub eval_file: EvalFile,
-    /// Limits of every move.
-    pub limits: MoveLimits,
-}
+const HASH_MIB: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+const DEPTH: NonZeroU16 = NonZeroU16::new(textbook::MAX_DEPTH).unwrap();
 
-impl Default for Config {
-    fn default() -> Self {
-        const HASH_MIB: NonZeroUsize = NonZeroUsize::new(64).unwrap();
-        const DEPTH: NonZeroU16 = NonZeroU16::new(textbook::MAX_DEPTH).unwrap();
-        Config {
-            kind: Kind::default(),
-            hash_mib: HASH_MIB,
-            threads: NonZeroUsize::MIN,
-            depth: DEPTH,
-            elo: None,
-            syzygy: syzygy::SyzygyConfig::default(),
-            eval_file: EvalFile::default(),
-            limits: MoveLimits::default(),
-        }
+settings! {
+    /// Our engine.
+    #[derive(PartialEq, Eq)]
+    pub struct Config {
+        /// Algorithm: "search" is the strongest, "mcts" is Monte Carlo tree search with evaluations, "random" is for tests;
+        /// the others are textbook algorithms, "uct" with random playouts.
+        kind: Kind = Kind::default(),
+        /// Size of the transposition table in MiB, shared by all games. "mcts" and "uct" need up to this for each game.
+        hash_mib: NonZeroUsize = HASH_MIB,
+        /// Search threads, at most one a core. Where moves are short, leave one core to the network.
+        threads: NonZeroUsize = NonZeroUsize::MIN,
+        /// Maximum depth of the textbook algorithms in plies.
+        #[schemars(range(min = 1, max = textbook::MAX_DEPTH))]
+        depth: NonZeroU16 = DEPTH,
+        /// Elo of "search", for games against people; see docs/playing.md. Without it: full strength.
+        #[schemars(example = 1500)]
+        elo: Option<Elo> = None,
+        /// Syzygy endgame tables of chess, atomic and antichess, for "search"; see docs/tables.md.
+        syzygy: syzygy::SyzygyConfig = syzygy::SyzygyConfig::default(),
+        /// Evaluation of chess and Chess960 for "search": "net", "hand-made", or the path of a net; see docs/net.md.
+        #[serde(serialize_with = "shown")]
+        #[schemars(with = "String")]
+        eval_file: EvalFile = EvalFile::default(),
+        /// Limits of every move, also where the clock allows more.
+        limits: MoveLimits = MoveLimits::default(),
     }
 }
 
@@ -109,6 +103,22 @@ impl<'de> Deserialize<'de> for Kind {
             let known: Vec<_> = Kind::named().map(|kind| format!("`{kind}`")).collect();
             de::Error::invalid_value(de::Unexpected::Str(&name), &known.join(", ").as_str())
         })
+    }
+}
+
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        shown(self, to)
+    }
+}
+
+impl JsonSchema for Kind {
+    fn schema_name() -> Cow<'static, str> {
+        "Kind".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        words(Kind::named())
     }
 }
 

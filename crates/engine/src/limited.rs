@@ -6,25 +6,29 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde::Deserialize;
 use zeitnot_rules::Game;
+use zeitnot_settings::{HumanTime, settings};
 
 use crate::{
     limits::Limits,
     thinker::{Report, Task, Thinker},
 };
 
-/// The `limits` table of an engine. The first limit that is reached ends the search; the clock may end it before.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct MoveLimits {
-    /// Maximum number of nodes.
-    pub nodes: Option<NonZeroU64>,
-    /// Maximum depth in plies.
-    pub depth: Option<NonZeroU16>,
-    /// Maximum time.
-    #[serde(with = "humantime_serde")]
-    pub move_time: Option<Duration>,
+settings! {
+    /// The first limit that is reached ends the search; the clock may end it before.
+    #[derive(Copy, PartialEq, Eq)]
+    pub struct MoveLimits {
+        /// Maximum number of nodes. An engine of the xboard protocol has no such limit.
+        #[schemars(example = 1)]
+        nodes: Option<NonZeroU64> = None,
+        /// Maximum depth in plies.
+        #[schemars(example = 5)]
+        depth: Option<NonZeroU16> = None,
+        /// Maximum time.
+        #[serde(with = "HumanTime")]
+        #[schemars(example = &"1s")]
+        move_time: Option<Duration> = None,
+    }
 }
 
 impl MoveLimits {

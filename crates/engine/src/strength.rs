@@ -13,6 +13,7 @@ use std::{
 
 use serde::Deserialize;
 use zeitnot_rules::Game;
+use zeitnot_settings::{JsonSchema, schemars};
 
 use crate::{
     decision::Best,
@@ -21,8 +22,9 @@ use crate::{
 };
 
 /// Strength as an Elo number, on the scale of CCRL's blitz list as Stockfish 16 was fitted to it.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(try_from = "u16")]
+#[schemars(extend("minimum" = Elo::MIN.0, "maximum" = Elo::MAX.0))]
 pub struct Elo(u16);
 
 impl Elo {

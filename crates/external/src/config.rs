@@ -8,8 +8,9 @@ use std::{
     time::Duration,
 };
 
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use zeitnot_engine::{Config as OwnConfig, Elo, Kind, MoveLimits, net::EvalFile, syzygy};
+use zeitnot_settings::{HumanTime, JsonSchema, schemars};
 
 /// An external engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ impl Config {
 }
 
 /// Reaction to an engine that fails in a game.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnEngineFailure {
     /// The engine is restarted; if it keeps failing, the game is left. No other engine plays in its name.
@@ -62,7 +63,7 @@ pub enum OnEngineFailure {
 const START_WITHIN: Duration = Duration::from_secs(30);
 
 /// Protocol of an external engine.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
     /// The Universal Chess Interface.
@@ -82,7 +83,8 @@ impl fmt::Display for Protocol {
 }
 
 /// Value of an option, as it is sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(extend("type" = ["string", "integer", "number", "boolean"]))]
 pub struct Value(String);
 
 impl fmt::Display for Value {
@@ -131,8 +133,9 @@ impl<'de> Deserialize<'de> for Value {
 }
 
 /// An `[engines.NAME]` table.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "Table")]
+#[schemars(with = "Table")]
 pub enum Named {
     /// Our own engine.
     Own(OwnConfig),
@@ -162,26 +165,62 @@ impl fmt::Display for Named {
     }
 }
 
-#[derive(Deserialize)]
+/// Keys of external engines, then those of ours, which belong to tables without `command`. Defaults depend on that, so
+/// that a missing key has to be told from a default.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    kind: Option<Kind>,
-    hash_mib: Option<NonZeroUsize>,
-    threads: Option<NonZeroUsize>,
-    depth: Option<NonZeroU16>,
-    elo: Option<Elo>,
-    syzygy: Option<syzygy::SyzygyConfig>,
-    eval_file: Option<EvalFile>,
+    /// Program: a path, or a name in the search path. Without it, an engine of ours.
+    #[schemars(example = &"stockfish")]
     command: Option<PathBuf>,
+    /// Its arguments.
+    #[schemars(extend("default" = []))]
     args: Option<Vec<String>>,
+    /// Its working folder. Without it, the current one.
+    #[schemars(example = &".")]
     folder: Option<PathBuf>,
+    /// Its protocol: "xboard" is CECP, version 2.
+    #[schemars(extend("default" = Protocol::default()))]
     protocol: Option<Protocol>,
-    #[serde(default, with = "humantime_serde")]
+    /// Time until it must be ready.
+    #[serde(default, with = "HumanTime")]
+    #[schemars(extend("default" = "30s"))]
     start_within: Option<Duration>,
-    options: Option<BTreeMap<String, Value>>,
+    /// When it fails in a game: "restart" it, and leave the game if that does not help (abort before the second move, else
+    /// resign); "resign" at once; or "own": our own engine plays in its name.
+    #[schemars(extend("default" = OnEngineFailure::default()))]
     on_engine_failure: Option<OnEngineFailure>,
+    /// Its own options.
+    #[schemars(example = options_example())]
+    options: Option<BTreeMap<String, Value>>,
+    /// Limits of every move, also where the clock allows more.
     #[serde(default)]
     limits: MoveLimits,
+    /// Algorithm of an engine of ours. The keys from here on are those of `[engine]`, and not for programs.
+    #[schemars(example = &"mcts")]
+    kind: Option<Kind>,
+    /// Size of its table in MiB.
+    #[schemars(example = 64)]
+    hash_mib: Option<NonZeroUsize>,
+    /// Its search threads.
+    #[schemars(example = 1)]
+    threads: Option<NonZeroUsize>,
+    /// Maximum depth of textbook algorithms.
+    #[schemars(example = 48)]
+    depth: Option<NonZeroU16>,
+    /// Its Elo.
+    #[schemars(example = 1500)]
+    elo: Option<Elo>,
+    /// Its endgame tables, as in [engine.syzygy].
+    #[schemars(extend("x-inline" = true, "examples" = [{ "folders": ["syzygy"] }]))]
+    syzygy: Option<syzygy::SyzygyConfig>,
+    /// Its evaluation.
+    #[schemars(with = "Option<String>", example = &"net")]
+    eval_file: Option<EvalFile>,
+}
+
+fn options_example() -> BTreeMap<&'static str, u16> {
+    BTreeMap::from([("Hash", 64), ("Threads", 1), ("Move Overhead", 10)])
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -26,7 +26,6 @@ impl BotPage {
     /// # Errors
     /// [`ServerError`], which says what to change.
     pub fn bind(config: Config, control: BotControl) -> Result<BotPage, ServerError> {
-        config.check().map_err(ServerError::Config)?;
         let (web, feed) = Web::bind(config, Arc::new(NoSearcher))?;
         Ok(BotPage { web: web.of_bot(control), feed })
     }

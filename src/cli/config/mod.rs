@@ -1,6 +1,6 @@
 //! The configuration file: a table for each part of the program, and a `[[server]]` for each server to play on.
 //!
-//! `config.toml` documents every key.
+//! Each key is declared in the struct of its table (`zeitnot-settings`); `schema` collects them, and writes the documents.
 
 use std::{
     collections::BTreeMap,
@@ -14,46 +14,51 @@ use zeitnot_bot::cache;
 use zeitnot_clients::{Server, lichess::Lichess, lookup};
 use zeitnot_engine as engine;
 use zeitnot_external as external;
+use zeitnot_settings::{JsonSchema, schemars};
 use zeitnot_web::page;
 
 use super::{log, service::metrics};
 
+mod bounds;
 mod contradictions;
 mod error;
 mod overrides;
 mod reader;
+mod schema;
 
 pub use error::{ConfigError, ConfigErrors};
 use overrides::DEFAULT_FILE;
 pub use overrides::{ConfigArgs, ConfigFileArgs, Overrides};
 use reader::Reader;
-
-/// The documented default configuration.
-pub const DOCUMENTED: &str = include_str!("../../../config.toml");
+pub use schema::{Audience, key_tables, sample_for, schema, schema_file};
 
 /// The configuration file. Missing keys have defaults.
-#[derive(Debug)]
+#[derive(Debug, JsonSchema)]
 pub struct Config {
-    /// `[engine]`: our engine.
+    /// Our engine.
     pub engine: engine::Config,
-    /// `[engines.NAME]`: other engines, for the rules of `[[bot.choose]]`.
+    /// Other engines, each with a name, for the rules of `[[bot.choose]]`: a program, or without `command` an engine of ours;
+    /// see docs/engines.md.
+    #[schemars(extend("x-name" = "stockfish"))]
     pub engines: BTreeMap<String, external::Named>,
-    /// `[bot]`: how to play.
+    /// How to play: games, time and sources of moves.
     pub bot: bot::Config,
-    /// `[online_moves]`: servers that are asked for moves.
+    /// Servers that are asked for moves.
     pub online_moves: lookup::Config,
-    /// `[cache]`: positions that are remembered.
+    /// Moves and measured lags that are kept between games and runs.
     pub cache: cache::Config,
-    /// `[log]`: format and level of the log.
+    /// Logs go to stderr; on a terminal the lines are short.
     pub log: log::Config,
-    /// `[[server]]`: servers to play on.
-    pub servers: Vec<Server>,
-    /// `[arena]`: the tournament server.
-    pub arena: arena::Config,
-    /// `[web]`: the bot's own page.
+    /// The page of `zeitnot play`: its games on all servers, challenges, deadlines, results; see docs/web.md.
     pub web: Option<page::Config>,
-    /// `[metrics]`: the port for Prometheus and health checks.
+    /// A port for Prometheus (/metrics) and health checks (/healthz, /readyz), of `zeitnot play` and `zeitnot arena`; see
+    /// docs/metrics.md. It asks for no password: keep it on this machine or behind a firewall.
     pub metrics: Option<metrics::Config>,
+    /// A tournament server for a class or a lab, for `zeitnot arena`; see docs/arena.md.
+    pub arena: arena::Config,
+    /// Servers to play on, for `zeitnot play`; any number of these tables.
+    #[schemars(rename = "server", with = "Vec<serde_json::Value>")]
+    pub servers: Vec<Server>,
 }
 
 impl Config {

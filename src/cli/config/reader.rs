@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use toml::{
     Spanned,
     de::{DeString, DeTable, DeValue, Error},
@@ -12,8 +13,10 @@ use zeitnot_clients::{PROTOCOLS, ProtocolEntry, Server};
 use zeitnot_net::{Contradiction, FileVersion};
 
 use super::{
+    bounds::out_of_bounds,
     error::{ConfigError, ConfigErrors, Place, hint, plain},
     overrides::{BadOverride, Override, PLAYER, SET},
+    schema,
 };
 
 const SERVER: &str = "server";
@@ -123,9 +126,11 @@ impl<'t> Reader<'t> {
         let Some(value) = self.root.remove(name) else { return T::default() };
         let span = value.span();
         match value.into_inner() {
-            DeValue::Table(table) => self.table(name, Spanned::new(span, table), |table| {
-                T::deserialize(toml::Deserializer::from(table))
-            }),
+            DeValue::Table(table) => {
+                let table = Spanned::new(span, table);
+                let read = |table| T::deserialize(toml::Deserializer::from(table));
+                self.table(name, schema::table(name), table, read)
+            }
             _ => {
                 self.error(span, name, format!("expected a table: [{name}]"));
                 None
@@ -226,7 +231,10 @@ impl<'t> Reader<'t> {
             return None;
         };
         match name.get_ref().as_str().and_then(ProtocolEntry::find) {
-            Some(row) => self.table(&path, Spanned::new(span, table), |table| row.read(table)),
+            Some(row) => {
+                let schema = schema::server_table(row.name);
+                self.table(&path, schema, Spanned::new(span, table), |table| row.read(table))
+            }
             None => {
                 let hint = hint(name.get_ref().as_str().unwrap_or_default(), names);
                 self.error(name.span(), &key, format!("no protocol of ours{hint}; known: {known}"));
@@ -239,10 +247,16 @@ impl<'t> Reader<'t> {
     fn table<T>(
         &mut self,
         path: &str,
+        schema: &Value,
         mut table: Spanned<DeTable<'t>>,
         read: impl Fn(Spanned<DeTable<'t>>) -> Result<T, Error>,
     ) -> Option<T> {
         let mut sound = true;
+        for (key, (span, path, what)) in out_of_bounds(path, schema, table.get_ref()) {
+            self.error(span, &path, what);
+            table.get_mut().remove(&key);
+            sound = false;
+        }
         loop {
             let error = match read(table.clone()) {
                 Ok(value) => return sound.then_some(value),

@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
-use serde::Deserialize;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::info;
 use zeitnot_bot as bot;
 use zeitnot_engine::priority;
+use zeitnot_settings::settings;
 use zeitnot_web::{
     hosts::PublicUrl,
     status_server::{Status, StatusServer},
@@ -16,19 +16,16 @@ use zeitnot_web::{
 use super::{Health, process_metrics};
 use crate::cli::CliError;
 
-/// The `[metrics]` table of the configuration.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Config {
-    /// Address to listen on for HTTP; port 0 takes any free port.
-    pub listen: SocketAddr,
-    /// Address under which others reach the port by a name.
-    pub public: Option<PublicUrl>,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config { listen: ([127, 0, 0, 1], 9464).into(), public: None }
+settings! {
+    /// A port for Prometheus (/metrics) and health checks (/healthz, /readyz), of `zeitnot play` and `zeitnot arena`; see
+    /// docs/metrics.md. It asks for no password: keep it on this machine or behind a firewall.
+    #[derive(PartialEq, Eq)]
+    pub struct Config {
+        /// Address to listen on for HTTP; port 0 takes any free port.
+        listen: SocketAddr = ([127, 0, 0, 1], 9464).into(),
+        /// The name by which others reach it, if not by an address.
+        #[schemars(with = "String", example = &"http://bot.example.org:9464")]
+        public: Option<PublicUrl> = None,
     }
 }
 

@@ -3,25 +3,30 @@
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use serde::Deserialize;
+use zeitnot_settings::{HumanTime, JsonSchema, schemars};
 use zeitnot_wire::imcs::is_clock;
 
-use crate::duration::{MAX_WAIT, seconds};
+use crate::duration::seconds;
 
 /// The `[arena.imcs]` table.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Address to listen on; the protocol's usual port is 3589.
+    /// Address to listen on; the usual port is 3589.
+    #[schemars(example = &"127.0.0.1:3589")]
     pub listen: SocketAddr,
-    /// The file of names, passwords and ratings; made when somebody registers. The protocol knows passwords
-    /// in the clear only, and so does the file.
+    /// File with names, passwords and ratings. Passwords are sent and stored as plain text: tell your users to choose one
+    /// that they use nowhere else. The user who registers as "admin" is administrator.
     #[serde(default = "users")]
     pub users: PathBuf,
-    /// The clock of both sides, where an offer says nothing.
-    #[serde(default = "seconds::<300>", with = "humantime_serde")]
+    /// Clock of both sides if an offer names none, in whole seconds.
+    #[serde(default = "seconds::<300>", with = "HumanTime")]
+    #[schemars(extend("x-min" = "1s", "x-max" = "1day"))]
     pub time: Duration,
-    /// Time in which a player whose connection broke down can take the game up again; the clock runs on.
-    #[serde(default = "seconds::<30>", with = "humantime_serde")]
+    /// A player whose connection breaks down can log in again and `accept` the running game within this time; the clock
+    /// runs.
+    #[serde(default = "seconds::<30>", with = "HumanTime")]
+    #[schemars(extend("x-max" = "7days"))]
     pub reconnect: Duration,
     /// Time for which a line is awaited after the clock has run out. Not in the file: the protocol fixes it.
     #[serde(skip, default = "seconds::<10>")]
@@ -34,12 +39,9 @@ fn users() -> PathBuf {
 
 impl Config {
     pub(crate) fn check(&self) -> Result<(), String> {
-        if !is_clock(self.time) {
-            return Err("imcs: time is to be whole seconds, from one second to a day".into());
+        match is_clock(self.time) {
+            true => Ok(()),
+            false => Err("imcs: time is to be whole seconds, from one second to a day".into()),
         }
-        if self.reconnect > MAX_WAIT {
-            return Err("imcs: reconnect is longer than a week".into());
-        }
-        Ok(())
     }
 }

@@ -2,20 +2,20 @@
 
 use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use zeitnot_net::secret_file;
 use zeitnot_pairing::Name;
+use zeitnot_settings::{HumanTime, JsonSchema, schemars, settings};
 use zeitnot_wire::lichess::{Scope, Title, Token, UserId};
 
 use crate::duration::seconds;
 
 pub(super) const INITIAL_RATING: i32 = 1500;
-const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Upper bound of both parts of any clock, also in a saved state: what a class tournament can have.
 pub(super) const MAX_CLOCK: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// The time controls that may be asked for.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ClockPolicy {
     /// As on Lichess: some below a minute, whole minutes up to three hours, no UltraBullet for bots.
@@ -26,83 +26,84 @@ pub enum ClockPolicy {
 }
 
 /// The `[arena.lichess]` table.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Where to listen for HTTP.
+    #[schemars(example = &"127.0.0.1:9663")]
     pub listen: SocketAddr,
-    /// The token that makes accounts while the server runs.
+    /// Token that may create accounts: POST /api/zeitnot/account with name=… (and title=…, token=…).
     #[serde(default)]
+    #[schemars(with = "String", example = &"change_me")]
     pub admin_token: Option<Token>,
-    /// Interval of keep-alive lines on event streams.
-    #[serde(default = "seconds::<6>", with = "humantime_serde")]
+    /// Interval of empty lines on event streams.
+    #[serde(default = "seconds::<6>", with = "HumanTime")]
+    #[schemars(extend("x-min" = "1ms", "x-max" = "1day"))]
     pub event_keep_alive: Duration,
-    /// Interval of keep-alive lines on game streams.
-    #[serde(default = "seconds::<7>", with = "humantime_serde")]
+    /// Interval of empty lines on game streams.
+    #[serde(default = "seconds::<7>", with = "HumanTime")]
+    #[schemars(extend("x-min" = "1ms", "x-max" = "1day"))]
     pub game_keep_alive: Duration,
-    /// Lifetime of a challenge that is not kept alive.
-    #[serde(default = "seconds::<20>", with = "humantime_serde")]
+    /// Lifetime of a challenge that its challenger does not keep alive.
+    #[serde(default = "seconds::<20>", with = "HumanTime")]
+    #[schemars(extend("x-min" = "1ms", "x-max" = "1day"))]
     pub challenge_life: Duration,
-    /// Time for each player's first move.
-    #[serde(default = "seconds::<30>", with = "humantime_serde")]
+    /// Time for each player's first move; then the game is aborted.
+    #[serde(default = "seconds::<30>", with = "HumanTime")]
+    #[schemars(extend("x-min" = "1ms", "x-max" = "1day"))]
     pub first_move: Duration,
-    /// Time without a game stream after which a player is gone.
-    #[serde(default = "seconds::<10>", with = "humantime_serde")]
+    /// A player without an open stream of the game for this long has left.
+    #[serde(default = "seconds::<10>", with = "HumanTime")]
+    #[schemars(extend("x-min" = "1ms", "x-max" = "1day"))]
     pub gone_after: Duration,
     /// Time from then until the opponent can claim the game.
-    #[serde(default = "seconds::<30>", with = "humantime_serde")]
+    #[serde(default = "seconds::<30>", with = "HumanTime")]
+    #[schemars(extend("x-min" = "1ms", "x-max" = "1day"))]
     pub claim_after: Duration,
-    /// Allowed time controls.
+    /// Allowed clocks: those of "lichess", or "any", such as 2+0.02.
     #[serde(default)]
     pub clocks: ClockPolicy,
-    /// Longest initial time of a clock.
-    #[serde(default = "seconds::<10_800>", with = "humantime_serde")]
+    /// Longest initial time of a clock, whatever is allowed.
+    #[serde(default = "seconds::<10_800>", with = "HumanTime")]
+    #[schemars(extend("x-max" = "7days"))]
     pub max_clock_limit: Duration,
-    /// Longest increment of a clock.
-    #[serde(default = "seconds::<180>", with = "humantime_serde")]
+    /// Longest increment of a clock, whatever is allowed.
+    #[serde(default = "seconds::<180>", with = "HumanTime")]
+    #[schemars(extend("x-max" = "7days"))]
     pub max_clock_increment: Duration,
-    /// Accounts at the start.
+    /// One table an account.
     #[serde(default)]
     pub account: Vec<AccountConfig>,
-    /// Rate limits.
+    /// Limits for one account. A challenge to a person counts as five.
     #[serde(default)]
     pub limits: Limits,
 }
 
-/// One `[[arena.lichess.account]]`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct AccountConfig {
-    /// As its owner writes it.
-    pub name: String,
-    /// Token of its clients; without one nobody can log in.
-    pub token: Option<Token>,
-    /// File that holds the token and nothing else.
-    pub token_file: Option<PathBuf>,
-    /// `BOT`, or empty for a person's account.
-    pub title: String,
-    /// Initial rating for each kind of game.
-    pub rating: i32,
-    /// Initial number of games for each kind: lichess-bot challenges nobody who has played none.
-    pub games: u32,
-    /// Class tournament that it plays in while it is online.
-    pub class: Option<Name>,
-    /// Scopes of its token.
-    pub scopes: Vec<Scope>,
-}
-
-impl Default for AccountConfig {
-    fn default() -> AccountConfig {
-        AccountConfig {
-            name: String::new(),
-            token: None,
-            token_file: None,
-            title: Title::Bot.as_str().to_owned(),
-            rating: INITIAL_RATING,
-            games: 1,
-            class: None,
-            scopes: vec![Scope::BotPlay],
-        }
+settings! {
+    /// One account.
+    #[derive(PartialEq)]
+    pub struct AccountConfig {
+        /// Name, as its owner writes it.
+        #[schemars(example = &"Zeitnot")]
+        name: String = String::new(),
+        /// Its token. Without any, nobody can log in.
+        #[schemars(with = "String", example = &"lip_change_me")]
+        token: Option<Token> = None,
+        /// Private file with the token and nothing else in it (chmod 600).
+        #[schemars(example = &"zeitnot.token")]
+        token_file: Option<PathBuf> = None,
+        /// "BOT", or "" for an account that can still be upgraded.
+        title: String = Title::Bot.as_str().to_owned(),
+        /// Initial rating for each kind of game.
+        rating: i32 = INITIAL_RATING,
+        /// Initial number of games for each kind: lichess-bot challenges nobody who has played none.
+        games: u32 = 1,
+        /// An [[arena.tournament]] in which it plays whenever it is connected.
+        #[schemars(with = "String", example = &"class")]
+        class: Option<Name> = None,
+        /// Scopes of its token.
+        #[schemars(with = "Vec<String>", extend("default" = ["bot:play"]))]
+        scopes: Vec<Scope> = vec![Scope::BotPlay],
     }
 }
 
@@ -116,34 +117,22 @@ impl AccountConfig {
     }
 }
 
-/// The `[arena.lichess.limits]` table: rate limits of one account.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Limits {
-    /// Openings of the event stream in ten minutes.
-    pub event_streams: u32,
-    /// Requests for its own profile in five minutes.
-    pub accounts: u32,
-    /// Challenges in a minute; one to a person counts as five.
-    pub challenges: u32,
-    /// Challenges in a day, counted in the same way.
-    pub challenges_a_day: u32,
-    /// Moves in a minute.
-    pub moves: u32,
-    /// Games against bots in a day.
-    pub bot_games_a_day: u32,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            event_streams: 30,
-            accounts: 30,
-            challenges: 25,
-            challenges_a_day: 200,
-            moves: 1000,
-            bot_games_a_day: 100,
-        }
+settings! {
+    /// Limits for one account.
+    #[derive(Copy, PartialEq, Eq)]
+    pub struct Limits {
+        /// Openings of the event stream in ten minutes.
+        event_streams: u32 = 30,
+        /// Requests for its own profile in five minutes.
+        accounts: u32 = 30,
+        /// Challenges in a minute.
+        challenges: u32 = 25,
+        /// Challenges in a day.
+        challenges_a_day: u32 = 200,
+        /// Moves in a minute.
+        moves: u32 = 1000,
+        /// Games against bots in a day.
+        bot_games_a_day: u32 = 100,
     }
 }
 
@@ -157,22 +146,6 @@ impl Config {
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {
-        let waits = [
-            ("event_keep_alive", self.event_keep_alive),
-            ("game_keep_alive", self.game_keep_alive),
-            ("challenge_life", self.challenge_life),
-            ("first_move", self.first_move),
-            ("gone_after", self.gone_after),
-            ("claim_after", self.claim_after),
-        ];
-        if let Some((key, _)) = waits.iter().find(|(_, wait)| wait.is_zero() || *wait > MAX_WAIT) {
-            return Err(format!("lichess: {key} must be above zero, and a day at most"));
-        }
-        let clocks =
-            [("max_clock_limit", self.max_clock_limit), ("max_clock_increment", self.max_clock_increment)];
-        if let Some((key, _)) = clocks.iter().find(|(_, time)| *time > MAX_CLOCK) {
-            return Err(format!("lichess: {key} must be a week at most"));
-        }
         let names: Result<Vec<UserId>, _> = self.account.iter().map(|account| account.name.parse()).collect();
         let names = names.map_err(|error| format!("lichess: {error}"))?;
         if let Some(at) = repeated(&names) {

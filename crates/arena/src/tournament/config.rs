@@ -14,6 +14,7 @@ use zeitnot_pairing::{
     format::{AccelerationKind, Format, MAX_PLAYERS, PairingKind, TieBreak},
 };
 use zeitnot_rules::TimeControl;
+use zeitnot_settings::{HumanTime, JsonSchema, Schema, SchemaGenerator, list_of, schemars, words};
 
 use crate::{
     duration::{MAX_WAIT, seconds},
@@ -23,31 +24,38 @@ use crate::{
 
 /// One `[[arena.tournament]]`. The API and the database have the same settings but for those that are not serialized:
 /// an organiser who is not at the machine names no files.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TournamentConfig {
     /// Name that players write after `JOIN`.
     #[schema(example = "class")]
+    #[schemars(with = "String", example = &"class")]
     pub name: Name,
     /// Seconds for each player and game, and seconds added after each move: `"3+0.05"`.
     #[serde(rename(serialize = "time_control"))]
     #[schema(rename = "time_control", value_type = String, pattern = "^[0-9.]+(\\+[0-9.]+)?$", example = "3+0.05")]
+    #[schemars(with = "String", example = &"3+0.05")]
     pub time: TimeControl,
     /// Pairing system.
     #[serde(default)]
+    #[schemars(schema_with = "pairing_kinds")]
     pub pairing: PairingKind,
     /// Rounds of a Swiss tournament.
     #[serde(default)]
     #[schema(minimum = 1)]
+    #[schemars(example = 5)]
     pub rounds: Option<u32>,
     /// Virtual points in the first rounds of a Swiss tournament.
     #[serde(default)]
+    #[schemars(with = "String", example = &"baku")]
     pub acceleration: Option<AccelerationKind>,
     /// Tie-breaks in the order in which they decide; if none is named, those of the pairing system.
     #[serde(default)]
+    #[schemars(schema_with = "tie_breaks")]
     pub tie_breaks: Vec<TieBreak>,
     /// Players of a gauntlet who meet all others.
     #[serde(default)]
+    #[schemars(with = "Vec<String>", extend("default" = []))]
     pub gauntlet: Vec<Name>,
     /// Games of each pair in a round robin and a gauntlet; colours are balanced.
     #[serde(default = "games_per_pair")]
@@ -56,46 +64,64 @@ pub struct TournamentConfig {
     /// Number of players with which play begins; with `start = "organiser"` how many may join.
     #[serde(default)]
     #[schema(minimum = 2, maximum = 1024)]
+    #[schemars(example = 12)]
     pub players: Option<usize>,
     /// Beginning of play. In the file, the default is when it is full, or at once without `players`; otherwise, when the
     /// organiser says so.
     #[serde(default)]
     #[schema(value_type = StartKind)]
+    #[schemars(schema_with = "start_kinds", example = &"organiser")]
     pub start: Option<StartKind>,
     /// Players may join after the beginning.
     #[serde(default)]
     pub late_entries: bool,
     /// Time limit for `ACK`.
-    #[serde(default = "seconds::<20>", with = "humantime_serde")]
+    #[serde(default = "seconds::<20>", with = "HumanTime")]
     #[schema(value_type = String, example = "20s")]
     pub ack_timeout: Duration,
     /// Interval between pairings.
-    #[serde(default = "seconds::<3>", with = "humantime_serde")]
+    #[serde(default = "seconds::<3>", with = "HumanTime")]
     #[schema(value_type = String, example = "3s")]
     pub pairing_interval: Duration,
     /// Rest of a player after a game.
-    #[serde(default = "seconds::<5>", with = "humantime_serde")]
+    #[serde(default = "seconds::<5>", with = "HumanTime")]
     #[schema(value_type = String, example = "5s")]
     pub pause: Duration,
     /// Absence after which a player forfeits the remaining games; not with `start = "at-once"`.
-    #[serde(default = "seconds::<60>", with = "humantime_serde")]
+    #[serde(default = "seconds::<60>", with = "HumanTime")]
     #[schema(value_type = String, example = "1m")]
     pub absent_after: Duration,
     /// Illegal moves in a row that cost a player the connection, and so the game.
     #[serde(default = "max_illegal_moves")]
     pub max_illegal_moves: u32,
     /// Time for which the name of a player who has left belongs to their address. Keys make it needless.
-    #[serde(default = "seconds::<60>", with = "humantime_serde", skip_serializing)]
+    #[serde(default = "seconds::<60>", with = "HumanTime", skip_serializing)]
+    #[schemars(extend("default" = "1m"))]
     pub name_held: Duration,
     /// Word that players write after their name in `JOIN`.
     #[serde(default, skip_serializing)]
+    #[schemars(with = "String", example = &"sesame")]
     pub password: Option<Secret>,
     /// File of players and keys, as `zeitnot arena keys` makes it; nobody else can join, or those with the password.
     #[serde(default, skip_serializing)]
+    #[schemars(example = &"class.keys")]
     pub keys: Option<PathBuf>,
     /// File of FEN or EPD lines; a game and its return game begin from the same one.
     #[serde(default, skip_serializing)]
+    #[schemars(example = &"openings.epd")]
     pub openings: Option<PathBuf>,
+}
+
+fn pairing_kinds(_: &mut SchemaGenerator) -> Schema {
+    words(["round-robin", "swiss", "gauntlet", "knockout"])
+}
+
+fn tie_breaks(_: &mut SchemaGenerator) -> Schema {
+    list_of(words(["buchholz", "buchholz-cut-1", "sonneborn-berger", "direct-encounter", "wins"]))
+}
+
+fn start_kinds(_: &mut SchemaGenerator) -> Schema {
+    words(["full", "organiser", "at-once"])
 }
 
 impl fmt::Display for TournamentConfig {

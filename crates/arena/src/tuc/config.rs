@@ -6,41 +6,51 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use zeitnot_referee::Prizes;
 use zeitnot_rules::tuc::Rules;
+use zeitnot_settings::{HumanTime, JsonSchema, schemars, shown};
 
-use crate::duration::{MAX_WAIT, seconds};
+use crate::duration::seconds;
 
 /// Table for TUC-Chess.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TucConfig {
     /// Address to listen on; the original's port is 9876, and port 0 takes any free port.
+    #[schemars(example = &"127.0.0.1:9876")]
     pub address: SocketAddr,
-    /// Edition, and how faithful to the oddities of the original.
-    #[serde(default = "rules", deserialize_with = "read_rules")]
+    /// Edition: "2019", "2021" or "2022". "+jumps" lets black pawns jump to the last row, as the original server does;
+    /// "-strict" counts points and pieces as the assignment says, not as the original server does.
+    #[serde(default = "rules", deserialize_with = "read_rules", serialize_with = "shown")]
+    #[schemars(with = "String")]
     pub rules: Rules,
-    /// Games after which the table is closed; without it, the arena's stop closes it.
+    /// Number of games after which the table closes. Without it, none.
     #[serde(default)]
+    #[schemars(example = 50)]
     pub games: Option<NonZeroU32>,
-    /// A move that arrives later than this after the start of the game is the last one [default: the edition's].
-    #[serde(default, with = "humantime_serde")]
+    /// A move that arrives later than this after the start is the last one. By default, the edition's.
+    #[serde(default, with = "HumanTime")]
+    #[schemars(example = &"14m", extend("x-max" = "7days"))]
     pub time_limit: Option<Duration>,
-    /// Chance of a new prize after a move [default: the edition's].
+    /// Chance of a new prize after a move. By default, the edition's.
     #[serde(default)]
+    #[schemars(example = 0.1)]
     pub prize_chance: Option<Chance>,
-    /// Chance that a prize is worth a point [default: the edition's].
+    /// Chance that a prize is worth a point. By default, the edition's.
     #[serde(default)]
+    #[schemars(example = 0.9)]
     pub worth_chance: Option<Chance>,
     /// Pause between the second player's arrival and the first move.
-    #[serde(default = "seconds::<3>", with = "humantime_serde")]
+    #[serde(default = "seconds::<3>", with = "HumanTime")]
+    #[schemars(extend("x-max" = "7days"))]
     pub countdown: Duration,
     /// Time without a move after which a game is aborted.
-    #[serde(default = "seconds::<600>", with = "humantime_serde")]
+    #[serde(default = "seconds::<600>", with = "HumanTime")]
+    #[schemars(extend("x-max" = "7days"))]
     pub move_timeout: Duration,
-    /// The same for the first move of each player, who may have left before the game began.
-    #[serde(default = "seconds::<60>", with = "humantime_serde")]
+    /// The same for the first move of each player, who may have left while waiting.
+    #[serde(default = "seconds::<60>", with = "HumanTime")]
+    #[schemars(extend("x-max" = "7days"))]
     pub first_move: Duration,
-    /// Any datagram but a legal move ends the game without a message, as in the original. Otherwise such a datagram is
-    /// logged and ignored.
+    /// As in the original server: any datagram except a legal move ends the game silently.
     #[serde(default)]
     pub strict: bool,
 }
@@ -52,28 +62,15 @@ impl TucConfig {
         Prizes { new: or(self.prize_chance, usual.new), worth: or(self.worth_chance, usual.worth) }
     }
 
-    /// Checks what the types alone do not say.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        let times = [
-            ("time_limit", self.time_limit()),
-            ("countdown", self.countdown),
-            ("move_timeout", self.move_timeout),
-            ("first_move", self.first_move),
-        ];
-        match times.iter().find(|(_, time)| *time > MAX_WAIT) {
-            Some((key, _)) => Err(format!("tuc: {key} is longer than a week")),
-            None => Ok(()),
-        }
-    }
-
     pub(super) fn time_limit(&self) -> Duration {
         self.time_limit.unwrap_or(self.rules.edition.settings().time_limit)
     }
 }
 
 /// Probability, from 0 to 1.
-#[derive(Copy, Clone, Debug, PartialEq, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(try_from = "f64")]
+#[schemars(extend("minimum" = 0, "maximum" = 1))]
 pub struct Chance(f64);
 
 /// Number that is not a [`Chance`].

@@ -14,11 +14,11 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use serde::{Deserialize, Deserializer, de::Error};
 use tokio::time::Instant;
 
 use zeitnot_engine::{Best, Playable, Score};
 use zeitnot_rules::{GameHistory, GameKind, Key, Packed};
+use zeitnot_settings::{HumanTime, settings, shown};
 
 mod learning;
 pub(crate) mod metrics;
@@ -36,46 +36,37 @@ use verdict::{Reason, Requirement, Verdict};
 /// In seconds.
 const DAY: u64 = 86_400;
 
-/// The `[cache]` table of the configuration.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Config {
-    /// File that keeps moves and measured lags between runs; empty: none.
-    pub file: PathBuf,
-    /// Size of the part in memory, in MiB; 0: no cache.
-    pub memory_mib: usize,
-    /// Maximum number of moves in the file; the oldest are removed.
-    pub max_disk_entries: u64,
-    /// A move is played at once if it was found with at least this share of the nodes that a search would have now.
-    #[serde(deserialize_with = "effort")]
-    pub min_effort: f64,
-    /// Server by which bots share what they find; `None`: nothing is shared.
-    #[serde(deserialize_with = "shared::url")]
-    pub shared: Option<SharedUrl>,
-    /// A private file with nothing but the server's password.
-    pub shared_password_file: Option<PathBuf>,
-    /// Certificates (PEM) of those who sign the server's; `None`: the system's.
-    pub shared_ca_file: Option<PathBuf>,
-    /// First part of the keys.
-    pub shared_prefix: SharedPrefix,
-    /// Time after which the server removes an entry.
-    #[serde(deserialize_with = "expiry")]
-    pub shared_expiry: Duration,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Config {
-            file: "zeitnot.redb".into(),
-            memory_mib: 16,
-            max_disk_entries: 1_000_000,
-            min_effort: 0.5,
-            shared: None,
-            shared_password_file: None,
-            shared_ca_file: None,
-            shared_prefix: SharedPrefix::default(),
-            shared_expiry: Duration::from_secs(30 * DAY),
-        }
+settings! {
+    /// Moves and lags that are kept.
+    pub struct Config {
+        /// File that keeps moves and measured lags between runs; "": none. Each program needs a file of its own.
+        file: PathBuf = "zeitnot.redb".into(),
+        /// Size of the part in memory, in MiB; 0: no cache.
+        memory_mib: usize = 16,
+        /// Maximum number of moves in the file; the oldest are removed.
+        max_disk_entries: u64 = 1_000_000,
+        /// A move is played at once if it was found with at least this share of the nodes that a search would have now.
+        #[schemars(range(min = 0, max = 1000))]
+        min_effort: f64 = 0.5,
+        /// A Redis or Valkey server by which bots share what they find: redis://host:port or, with TLS, rediss://host:port;
+        /// "": none. A program from Cargo needs the feature `redis` for it; see docs/fleet.md.
+        #[serde(deserialize_with = "shared::url")]
+        #[schemars(with = "String", extend("default" = ""))]
+        shared: Option<SharedUrl> = None,
+        /// Private file with nothing but the server's password; or ZEITNOT_CACHE_PASSWORD in the environment.
+        #[schemars(example = &"cache.password")]
+        shared_password_file: Option<PathBuf> = None,
+        /// Certificates (PEM) of those who sign the server's, if they are not the system's.
+        #[schemars(example = &"ca.pem")]
+        shared_ca_file: Option<PathBuf> = None,
+        /// First part of the keys on the server.
+        #[serde(serialize_with = "shown")]
+        #[schemars(with = "String")]
+        shared_prefix: SharedPrefix = SharedPrefix::default(),
+        /// Time after which the server removes an entry that nobody stores again.
+        #[serde(with = "HumanTime")]
+        #[schemars(extend("x-min" = "1s", "x-max" = "3650days"))]
+        shared_expiry: Duration = Duration::from_secs(30 * DAY),
     }
 }
 
@@ -99,22 +90,6 @@ impl Config {
     pub fn check_shared(&self) -> Result<(), String> {
         SharedCache::check(self)
     }
-}
-
-fn expiry<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-    let expiry = humantime_serde::deserialize(from)?;
-    if (Duration::from_secs(1)..=Duration::from_secs(3650 * DAY)).contains(&expiry) {
-        return Ok(expiry);
-    }
-    Err(D::Error::custom("expected a time from 1s to 3650d"))
-}
-
-fn effort<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let share = f64::deserialize(from)?;
-    if (0.0..=1000.0).contains(&share) {
-        return Ok(share);
-    }
-    Err(D::Error::custom(format!("{share} is not a share of a search: expected a number from 0 to 1000")))
 }
 
 /// Result of a search of a position.

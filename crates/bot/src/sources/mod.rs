@@ -5,16 +5,17 @@
 
 use std::{fmt, sync::Arc};
 
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
 use zeitnot_engine::book::{Book, BookConfig, BookError};
 use zeitnot_seat::{LookupSource, PositionLookup};
+use zeitnot_settings::{JsonSchema, schemars};
 
 mod lookup;
 
 pub(crate) use lookup::{LookupAnswer, LookupRequest, LookupState, SourceLookup};
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Source {
     Cache,
@@ -40,7 +41,7 @@ impl Source {
 }
 
 /// Sources by rank; others are not used. The search comes last.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SourceOrder(Vec<Source>);
 
 impl Default for SourceOrder {

@@ -7,6 +7,7 @@ use zeitnot_net::{
     Address,
     secret::{self, Secret, SecretKey},
 };
+use zeitnot_settings::{JsonSchema, schemars};
 
 use crate::backoff::Reconnect;
 
@@ -21,9 +22,10 @@ const MAX_PLAYER: usize = 49;
 /// Maximum length of a tournament's name. The server has no limit, but a line has one.
 const MAX_TOURNAMENT: usize = 200;
 
-/// Configuration of a contest server.
-#[derive(Clone, Debug, Deserialize)]
+/// A class tournament, by the line protocol of its server.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "Table")]
+#[schemars(with = "Table")]
 pub struct Config {
     /// `tcp://host:port` or `ws://host:port/path`.
     pub address: Address,
@@ -41,16 +43,31 @@ pub struct Config {
     pub timeouts: Timeouts,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Table {
+    /// tcp://host:port, or ws://host:port/path for WebSocket.
+    #[schemars(with = "String", example = &"tcp://localhost:8000")]
     address: Address,
+    /// Name of a tournament on the server.
+    #[schemars(example = &"class")]
     tournament: Tournament,
+    /// Our name in it, which must be unique: 1 to 49 characters without a space.
+    #[schemars(example = &"zeitnot")]
     player: Player,
+    /// Our key, if the tournament asks for one, or its password. It is sent as plain text. ZEITNOT_JOIN_KEY in the
+    /// environment takes precedence over both keys, but only servers with one of them get it.
     #[serde(default, deserialize_with = "key")]
+    #[schemars(with = "String", example = &"from_your_teacher")]
     key: Option<Secret>,
+    /// Private file with the key and nothing else in it (chmod 600).
+    #[schemars(example = &"join.key")]
     key_file: Option<PathBuf>,
+    /// Sent as "Authorization: Bearer …" when a WebSocket opens, for servers behind a proxy that requires it. ZEITNOT_TOKEN
+    /// in the environment takes precedence, but only servers with this key get a token. ws:// is not encrypted: use it in
+    /// your own network.
     #[serde(default, deserialize_with = "token")]
+    #[schemars(with = "String", example = &"from ZEITNOT_TOKEN")]
     token: Option<Secret>,
 }
 
@@ -124,8 +141,9 @@ impl Default for Timeouts {
 }
 
 /// Name of 1 to `MAX` characters without white space or control characters: on the wire a space ends a name.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
+#[schemars(extend("minLength" = 1, "maxLength" = MAX))]
 pub struct Name<const MAX: usize>(String);
 
 /// Name of a player.

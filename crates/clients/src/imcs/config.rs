@@ -7,20 +7,20 @@ use zeitnot_net::{
     Address, Contradictions,
     secret::{Secret, SecretKey},
 };
+use zeitnot_settings::{HumanTime, JsonSchema, Schema, SchemaGenerator, schemars, settings, words};
 use zeitnot_wire::imcs::{ColorChoice, Times, is_clock};
 
-use crate::{backoff::Reconnect, settings::settings};
+use crate::backoff::Reconnect;
 
 /// Maximum length of a name or password. The server has no limit, but a line has one.
 const MAX_LENGTH: usize = 100;
 const PASSWORD: SecretKey =
     SecretKey { key: "password", variable: "ZEITNOT_IMCS_PASSWORD", max_length: MAX_LENGTH };
-/// Maximum of a configured delay; it is safe to add to an instant.
-const MAX_DELAY: Duration = Duration::from_secs(7 * 86_400);
 
-/// Configuration of an IMCS server.
-#[derive(Clone, Debug, Deserialize)]
+/// MiniChess on an IMCS (Internet MiniChess Server).
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "Table")]
+#[schemars(with = "Table")]
 pub struct Config {
     /// `tcp://host:3589`.
     pub address: Address,
@@ -40,20 +40,33 @@ pub struct Config {
     pub timeouts: Timeouts,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Table {
+    /// tcp://host:port
     #[serde(deserialize_with = "over_tcp")]
+    #[schemars(with = "String", example = &"tcp://localhost:3589")]
     address: Address,
+    /// Our name there.
+    #[schemars(example = &"zeitnot")]
     user: User,
+    /// Sent as plain text: use it nowhere else. ZEITNOT_IMCS_PASSWORD in the environment takes precedence over both keys.
     #[serde(default, deserialize_with = "password")]
+    #[schemars(with = "String", example = &"sesame")]
     password: Option<Secret>,
+    /// Private file with the password and nothing else in it (chmod 600).
+    #[schemars(example = &"imcs.password")]
     password_file: Option<PathBuf>,
+    /// Register if the server does not know the user.
     #[serde(default)]
     register: bool,
-    offer: Option<Offer>,
-    accept: Option<Accept>,
+    /// Number of games after which to leave. Without it, no limit.
+    #[schemars(example = 10)]
     games: Option<NonZeroU32>,
+    /// Offers to accept. Without this table none, unless [server.offer] is missing too: then both have their defaults.
+    accept: Option<Accept>,
+    /// Game to offer if there is none to accept.
+    offer: Option<Offer>,
 }
 
 impl TryFrom<Table> for Config {
@@ -117,18 +130,26 @@ settings! {
     /// Games that we offer.
     #[derive(PartialEq, Eq)]
     pub struct Offer {
-        /// The color that we want.
+        /// Our color.
+        #[schemars(schema_with = "colors", extend("default" = "?"))]
         color: ColorChoice = ColorChoice::Any,
-        /// Our clock.
-        #[serde(with = "humantime_serde")]
+        /// Our clock, in whole seconds.
+        #[serde(with = "HumanTime")]
+        #[schemars(extend("x-min" = "1s", "x-max" = "1day"))]
         time: Duration = Duration::from_secs(300),
-        /// The opponent's clock.
-        #[serde(with = "humantime_serde")]
+        /// The opponent's clock, in whole seconds.
+        #[serde(with = "HumanTime")]
+        #[schemars(extend("x-min" = "1s", "x-max" = "1day"))]
         opponent_time: Duration = Duration::from_secs(300),
-        /// Withdraw an offer after this time and look for one to accept.
-        #[serde(with = "humantime_serde")]
+        /// Time after which an offer is withdrawn to look for one to accept.
+        #[serde(with = "HumanTime")]
+        #[schemars(extend("x-max" = "7days"))]
         withdraw_after: Duration = Duration::from_secs(60),
     }
+}
+
+fn colors(_: &mut SchemaGenerator) -> Schema {
+    words(["W", "B", "?"])
 }
 
 impl Offer {
@@ -138,7 +159,7 @@ impl Offer {
                 return Err(format!("offer.{key} must be whole seconds, from one second to a day"));
             }
         }
-        bounded("offer.withdraw_after", self.withdraw_after)
+        Ok(())
     }
 
     pub(super) fn times(&self) -> Times {
@@ -150,36 +171,33 @@ settings! {
     /// Offers that we accept.
     #[derive(PartialEq, Eq)]
     pub struct Accept {
-        /// The color that we want.
+        /// Our color.
+        #[schemars(schema_with = "colors", extend("default" = "?"))]
         color: ColorChoice = ColorChoice::Any,
         /// Minimum of our clock.
-        #[serde(with = "humantime_serde")]
+        #[serde(with = "HumanTime")]
         min_time: Duration = Duration::from_secs(1),
         /// Maximum of our clock.
-        #[serde(with = "humantime_serde")]
+        #[serde(with = "HumanTime")]
         max_time: Duration = Duration::from_secs(3600),
-        /// The only opponents whom we play; empty: all.
+        /// Only these opponents; empty: all.
         allow_list: Vec<String> = Vec::new(),
-        /// Opponents whom we do not play.
+        /// None of these opponents.
         block_list: Vec<String> = Vec::new(),
         /// Minimum of the opponent's rating.
+        #[schemars(example = 900)]
         min_rating: Option<i32> = None,
         /// Maximum of the opponent's rating.
+        #[schemars(example = 1200)]
         max_rating: Option<i32> = None,
-        /// Time between two looks at the list of games, if we offer none.
-        #[serde(with = "humantime_serde")]
+        /// Time between two requests for the list of games, if we offer none.
+        #[serde(with = "HumanTime")]
+        #[schemars(extend("x-min" = "100ms", "x-max" = "7days"))]
         poll_interval: Duration = Duration::from_secs(5),
     }
 }
 
 impl Accept {
-    fn check(&self) -> Result<(), String> {
-        if self.poll_interval < Duration::from_millis(100) {
-            return Err("accept.poll_interval is below 100ms: poll the server less often".to_owned());
-        }
-        bounded("accept.poll_interval", self.poll_interval)
-    }
-
     /// `time` is our clock.
     pub(super) fn allows(&self, name: &str, rating: i32, time: Duration) -> bool {
         let listed = |names: &[String]| names.iter().any(|known| known == name);
@@ -189,10 +207,6 @@ impl Accept {
             && self.min_rating.is_none_or(|min| rating >= min)
             && self.max_rating.is_none_or(|max| rating <= max)
     }
-}
-
-fn bounded(key: &str, wait: Duration) -> Result<(), String> {
-    if wait > MAX_DELAY { Err(format!("{key} is longer than a week")) } else { Ok(()) }
 }
 
 /// Time-outs of an IMCS client.
@@ -223,7 +237,7 @@ impl Default for Timeouts {
 }
 
 /// Name of a user: letters, digits, `.`, `_` and `-`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct User(String);
 
@@ -291,13 +305,7 @@ mod tests {
         assert!(both.offer.is_some() && both.accept.is_some());
         let one = read("password = 'x'\n[offer]\ncolor = 'W'\ntime = '90s'").unwrap();
         assert!(one.accept.is_none() && one.offer.unwrap().time == Duration::from_secs(90));
-        for wrong in [
-            "[offer]\ntime = '1500ms'",
-            "[offer]\nopponent_time = '0s'",
-            "[offer]\ncolor = 'red'",
-            "[accept]\npoll_interval = '1ms'",
-            "games = 0",
-        ] {
+        for wrong in ["[offer]\ntime = '1500ms'", "[offer]\ncolor = 'red'", "games = 0"] {
             assert!(read(&format!("password = 'x'\n{wrong}")).is_err(), "{wrong}");
         }
     }

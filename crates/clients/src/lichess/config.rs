@@ -4,6 +4,7 @@ use std::{env, fmt, fs::File, num::NonZeroU32, path::PathBuf};
 
 use serde::{Deserializer, de::Error};
 use zeitnot_net::{Contradictions, http::BaseUrl, secret, secret_file};
+use zeitnot_settings::{is_reloadable, schema_of, settings, shown};
 use zeitnot_wire::lichess::{Speed, Token};
 
 use super::{
@@ -16,74 +17,75 @@ use super::{
     timeouts::Timeouts,
     token::{self, TokenError},
 };
-use crate::{
-    findings::{Findings, Written},
-    settings::settings,
-};
+use crate::findings::{Findings, Written};
 
 settings! {
-    /// Configuration of a Lichess account.
+    /// A bot account on Lichess, or on any server with its API. `zeitnot lichess check` shows whether the account can play;
+    /// see docs/lichess.md.
     pub struct Config {
-        /// The server.
-        url: BaseUrl = BaseUrl::default(),
-        /// A private file with nothing but the token.
+        /// Private file with the token and nothing else in it (chmod 600), so that you can share this file. Without this key
+        /// and `token_env`, the token is in the environment's LICHESS_BOT_TOKEN.
+        #[schemars(example = &"lichess.token")]
         token_file: Option<PathBuf> = None,
-        /// The environment variable with the token, if not the default one.
-        token_env: Option<String> = None,
         /// The token itself.
         #[serde(deserialize_with = "read_token")]
+        #[schemars(with = "String", example = &"lip_…")]
         token: Option<Token> = None,
-        /// Games with clocks at once; `[bot]` has the limit for all servers.
+        /// Environment variable with the token: for several accounts, each with one of its own.
+        #[schemars(example = &"SECOND_BOT_TOKEN")]
+        token_env: Option<String> = None,
+        /// The server.
+        #[serde(serialize_with = "shown")]
+        #[schemars(with = "String")]
+        url: BaseUrl = BaseUrl::default(),
+        /// Maximum number of games with clocks on this server; `[bot]` has the limit for all servers together.
+        #[schemars(extend("x-reload" = true))]
         concurrency: NonZeroU32 = const { NonZeroU32::new(4).unwrap() },
-        /// Leave after so many games.
+        /// Number of games after which to leave. Without it, no limit.
+        #[schemars(example = 10)]
         games: Option<NonZeroU32> = None,
-        /// Claim when the opponent has left.
+        /// Claim if the opponent has left.
+        #[schemars(extend("x-reload" = true))]
         claim: Claim = Claim::default(),
-        /// Takebacks that are accepted, in each game.
+        /// Maximum number of accepted takebacks in each game.
+        #[schemars(extend("x-reload" = true))]
         max_takebacks_accepted: u32 = 0,
-        /// Tournament games to play with half the time, for more points.
+        /// Berserk in tournament games: "weaker" is against lower rated opponents.
+        #[schemars(extend("x-reload" = true))]
         berserk: Berserk = Berserk::default(),
-        /// Games without clocks.
-        correspondence: Correspondence = Correspondence::default(),
-        /// Directory for games as PGN; without it, none are written.
+        /// Directory for games as PGN with clocks and scores. Without it, none are written.
+        #[schemars(example = &"games")]
         pgn_directory: Option<PathBuf> = None,
-        /// Games in one file.
+        /// One file for each "game", for each "opponent", or for "all".
         pgn_file_grouping: PgnGrouping = PgnGrouping::default(),
-        /// Chat in games.
-        chat: chat::messages::Config = chat::messages::Config::default(),
         /// Challenges that are accepted.
+        #[schemars(extend("x-reload" = true))]
         challenge: challenge::Config = challenge::Config::default(),
-        /// Players that are accepted and challenged.
+        /// Only players of the allow list, if there is one, and none of the block list.
+        #[schemars(extend("x-reload" = true))]
         players: players::Config = players::Config::default(),
-        /// Challenges to bots when nobody plays us; without it, none.
+        /// With this table, bots are challenged when no game is running.
+        #[schemars(extend("x-reload" = true))]
         matchmaking: Option<matchmaking::config::Config> = None,
-        /// Teams to join.
-        team: Vec<Team> = Vec::new(),
-        /// Arena tournaments to play in.
-        tournament: Vec<Tournament> = Vec::new(),
+        /// Messages in games, to the opponent and to spectators; empty ones are not sent. {opponent}, {me}, {engine} and
+        /// {version} are replaced.
+        chat: chat::messages::Config = chat::messages::Config::default(),
+        /// Correspondence and unlimited games; accepted if `time_controls` of [server.challenge] contains
+        /// "correspondence". They are suspended between moves.
+        #[schemars(extend("x-reload" = true))]
+        correspondence: Correspondence = Correspondence::default(),
         /// Time limits and intervals.
         timeouts: Timeouts = Timeouts::default(),
+        /// Teams to join; needs the scope team:write.
+        team: Vec<Team> = Vec::new(),
+        /// Arena tournaments to play in; needs the scope tournament:write.
+        tournament: Vec<Tournament> = Vec::new(),
     }
 }
 
-/// Keys that can change while games run, with those of their tables: who is played, and how many.
-const CHANGEABLE: [&str; 8] = [
-    "concurrency",
-    "claim",
-    "max_takebacks_accepted",
-    "berserk",
-    "correspondence",
-    "challenge",
-    "players",
-    "matchmaking",
-];
-/// Keys of those tables that the account reads at its start only.
-const READ_AT_START: [&str; 2] = ["correspondence.checkin_period", "matchmaking.history_file"];
-
 /// Returns whether a key can change while games run.
 pub(super) fn can_change(key: &str) -> bool {
-    let table = key.split('.').next().unwrap_or_default();
-    CHANGEABLE.contains(&table) && !READ_AT_START.contains(&key)
+    is_reloadable(&schema_of::<Config>(), key)
 }
 
 impl Config {

@@ -3,40 +3,43 @@
 use std::time::Duration;
 
 use zeitnot_net::Contradictions;
+use zeitnot_settings::{HumanTime, settings};
 
 use crate::backoff::Reconnect;
-use crate::settings::settings;
 
 settings! {
     /// Time limits and intervals.
     #[derive(PartialEq, Eq)]
     pub struct Timeouts {
         /// For opening a connection.
-        #[serde(with = "humantime_serde")]
+        #[serde(with = "HumanTime")]
         connect: Duration = Duration::from_secs(10),
         /// For the reply to a request.
-        #[serde(with = "humantime_serde")]
+        #[serde(with = "HumanTime")]
         reply: Duration = Duration::from_secs(10),
-        /// Maximum for any data on a stream. The limit follows the server's empty lines, which Lichess sends every 7 s.
-        #[serde(with = "humantime_serde")]
+        /// At most for any data on a stream. The limit follows the server's empty lines, with a second to spare: 8 s on
+        /// Lichess, which sends one every 7 s.
+        #[serde(with = "HumanTime")]
         silence: Duration = Duration::from_secs(17),
-        /// Delays before a stream is opened again.
+        /// Delay before a stream is opened again, which is random and doubles up to the maximum; a stream that lasts for
+        /// `stable_after` resets it. While a game with a clock runs, no delay is longer than 2 s or a sixteenth of our
+        /// time left.
         reconnect: Reconnect = Reconnect {
             min_delay: Duration::from_millis(100),
             max_delay: Duration::from_secs(30),
             stable_after: Duration::from_secs(10),
         },
         /// After a 429 that does not say how long to wait.
-        #[serde(with = "humantime_serde")]
+        #[serde(with = "HumanTime")]
         rate_limited: Duration = Duration::from_secs(60),
         /// For the opponent's first move, if the server does not say.
-        #[serde(with = "humantime_serde")]
+        #[serde(with = "HumanTime")]
         abort_time: Duration = Duration::from_secs(30),
         /// For an opponent who has left, beyond the server's own limit.
-        #[serde(with = "humantime_serde")]
+        #[serde(with = "HumanTime")]
         claim_delay: Duration = Duration::ZERO,
         /// Between two checks that the server sees us online.
-        #[serde(with = "humantime_serde")]
+        #[serde(with = "HumanTime")]
         online_check: Duration = Duration::from_secs(600),
     }
 }

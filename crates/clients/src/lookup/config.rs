@@ -2,9 +2,12 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use zeitnot_net::{Contradictions, http::BaseUrl};
+use zeitnot_settings::{
+    HumanTime, JsonSchema, Schema, SchemaGenerator, list_of, schemars, settings, shown, words,
+};
 use zeitnot_wire::lichess::Speed;
 
 /// Default of `timeout`: time to wait for the answer.
@@ -12,34 +15,18 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 /// Default of `min_time`: with less than this on the clock no server is asked.
 const MIN_TIME: Duration = Duration::from_secs(20);
 
-/// The `[online_moves]` table: servers that are asked for moves.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Config {
-    /// Outcomes of endgames.
-    pub tablebase: Tablebase,
-    /// Evaluations by the engines of other people.
-    pub cloud: Cloud,
-    /// Moves that people have played.
-    pub explorer: Explorer,
-}
-
-/// The `[online_moves.tablebase]` table.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Tablebase {
-    /// Whether it is asked.
-    pub enabled: bool,
-    /// The server.
-    pub url: BaseUrl,
-    /// Only positions with at most this many pieces.
-    pub max_pieces: usize,
-    /// Time to wait for the answer.
-    #[serde(with = "humantime_serde")]
-    pub timeout: Duration,
-    /// Not asked with less than this on the clock.
-    #[serde(with = "humantime_serde")]
-    pub min_time: Duration,
+settings! {
+    /// Servers that are asked for moves while we search. Each is waited for no longer than its `timeout`, and not asked
+    /// where a move may not take that long, or with less than `min_time` on the clock.
+    #[derive(PartialEq, Eq)]
+    pub struct Config {
+        /// The tablebase of Lichess: endgames with few pieces.
+        tablebase: Tablebase = Tablebase::default(),
+        /// Cloud evaluations of Lichess, by the engines of other people: openings.
+        cloud: Cloud = Cloud::default(),
+        /// The opening explorer of Lichess: moves that people have played.
+        explorer: Explorer = Explorer::default(),
+    }
 }
 
 impl Config {
@@ -62,104 +49,93 @@ impl Config {
     }
 }
 
-impl Default for Tablebase {
-    fn default() -> Self {
-        Tablebase {
-            enabled: false,
-            url: BaseUrl::known("https://tablebase.lichess.org"),
-            max_pieces: 7,
-            timeout: TIMEOUT,
-            min_time: MIN_TIME,
-        }
+settings! {
+    /// The tablebase.
+    #[derive(PartialEq, Eq)]
+    pub struct Tablebase {
+        /// Whether it is asked.
+        enabled: bool = false,
+        /// The server.
+        #[serde(serialize_with = "shown")]
+        #[schemars(with = "String")]
+        url: BaseUrl = BaseUrl::known("https://tablebase.lichess.org"),
+        /// Only positions with at most this many pieces.
+        max_pieces: usize = 7,
+        /// Time to wait for the answer.
+        #[serde(with = "HumanTime")]
+        timeout: Duration = TIMEOUT,
+        /// Not asked with less than this on the clock.
+        #[serde(with = "HumanTime")]
+        min_time: Duration = MIN_TIME,
     }
 }
 
-/// The `[online_moves.cloud]` table.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Cloud {
-    /// Whether it is asked.
-    pub enabled: bool,
-    /// The server.
-    pub url: BaseUrl,
-    /// Only while fewer plies than this were played.
-    pub max_ply: usize,
-    /// Only moves that were found at this depth or deeper.
-    pub min_depth: u16,
-    /// Time to wait for the answer.
-    #[serde(with = "humantime_serde")]
-    pub timeout: Duration,
-    /// Not asked with less than this on the clock.
-    #[serde(with = "humantime_serde")]
-    pub min_time: Duration,
-}
-
-impl Default for Cloud {
-    fn default() -> Self {
-        Cloud {
-            enabled: false,
-            url: BaseUrl::default(),
-            max_ply: 40,
-            min_depth: 20,
-            timeout: TIMEOUT,
-            min_time: MIN_TIME,
-        }
+settings! {
+    /// Cloud evaluations.
+    #[derive(PartialEq, Eq)]
+    pub struct Cloud {
+        /// Whether it is asked.
+        enabled: bool = false,
+        /// The server.
+        #[serde(serialize_with = "shown")]
+        #[schemars(with = "String")]
+        url: BaseUrl = BaseUrl::default(),
+        /// Only while fewer plies than this were played.
+        max_ply: usize = 40,
+        /// Only moves that were found at this depth or deeper.
+        min_depth: u16 = 20,
+        /// Time to wait for the answer.
+        #[serde(with = "HumanTime")]
+        timeout: Duration = TIMEOUT,
+        /// Not asked with less than this on the clock.
+        #[serde(with = "HumanTime")]
+        min_time: Duration = MIN_TIME,
     }
 }
 
-/// The `[online_moves.explorer]` table.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Explorer {
-    /// Whether it is asked.
-    pub enabled: bool,
-    /// The server.
-    pub url: BaseUrl,
-    /// File with a token and nothing else in it, which only its owner can read.
-    pub token_file: PathBuf,
-    /// Games that count.
-    pub source: Database,
-    /// Player whose games count, with [`Database::Player`].
-    pub player_name: String,
-    /// Only games of these speeds; none: of all. Not for masters.
-    pub speeds: Vec<Speed>,
-    /// Only games between players of these rating groups, each named by its lowest; none: of all. Only for Lichess.
-    pub ratings: Vec<u16>,
-    /// Which of the moves is played.
-    pub selection: Selection,
-    /// Only moves of at least this many games.
-    pub min_games: u64,
-    /// Only while fewer plies than this were played.
-    pub max_ply: usize,
-    /// Time to wait for the answer.
-    #[serde(with = "humantime_serde")]
-    pub timeout: Duration,
-    /// Not asked with less than this on the clock.
-    #[serde(with = "humantime_serde")]
-    pub min_time: Duration,
+settings! {
+    /// The opening explorer.
+    #[derive(PartialEq, Eq)]
+    pub struct Explorer {
+        /// Whether it is asked.
+        enabled: bool = false,
+        /// The server.
+        #[serde(serialize_with = "shown")]
+        #[schemars(with = "String")]
+        url: BaseUrl = BaseUrl::known("https://explorer.lichess.org"),
+        /// Private file with a token and nothing else in it (chmod 600). Any token of a Lichess account will do, without any
+        /// scope. LICHESS_EXPLORER_TOKEN in the environment overrides it.
+        token_file: PathBuf = PathBuf::new(),
+        /// "masters", "lichess" (rated games there) or "player" (games of one player: set `player_name`).
+        source: Database = Database::default(),
+        /// Player whose games count.
+        player_name: String = String::new(),
+        /// Only games of these speeds; empty: all. Not for masters.
+        #[schemars(schema_with = "speeds")]
+        speeds: Vec<Speed> = Vec::new(),
+        /// Only games between players of these rating groups; empty: all. Only for "lichess".
+        ratings: Vec<u16> = Vec::new(),
+        /// "weighted": at random, by number of games; "games_played": the most frequent; "winrate": the highest score.
+        selection: Selection = Selection::default(),
+        /// Only moves of at least this many games.
+        min_games: u64 = 20,
+        /// Only while fewer plies than this were played.
+        max_ply: usize = 20,
+        /// Time to wait for the answer.
+        #[serde(with = "HumanTime")]
+        timeout: Duration = TIMEOUT,
+        /// Not asked with less than this on the clock.
+        #[serde(with = "HumanTime")]
+        min_time: Duration = MIN_TIME,
+    }
 }
 
-impl Default for Explorer {
-    fn default() -> Self {
-        Explorer {
-            enabled: false,
-            url: BaseUrl::known("https://explorer.lichess.org"),
-            token_file: PathBuf::new(),
-            source: Database::default(),
-            player_name: String::new(),
-            speeds: Vec::new(),
-            ratings: Vec::new(),
-            selection: Selection::default(),
-            min_games: 20,
-            max_ply: 20,
-            timeout: TIMEOUT,
-            min_time: MIN_TIME,
-        }
-    }
+fn speeds(_: &mut SchemaGenerator) -> Schema {
+    list_of(words(Speed::KNOWN.iter().map(Speed::as_str)))
 }
 
 /// Database of the explorer.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Database {
     /// Games between masters over the board.
@@ -172,7 +148,7 @@ pub enum Database {
 }
 
 /// Choice among the moves that were played.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
     /// At random, weighted by the number of games.

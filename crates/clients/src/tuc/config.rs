@@ -5,30 +5,33 @@ use std::{fmt, num::NonZeroU32, time::Duration};
 use serde::{Deserialize, Deserializer, de::Error};
 use zeitnot_net::Contradictions;
 use zeitnot_rules::tuc::Rules;
+use zeitnot_settings::{HumanTime, JsonSchema, schemars, settings, shown};
 use zeitnot_wire::tuc::MAX_DATAGRAM;
 
-use crate::{backoff::Reconnect, settings::settings};
+use crate::backoff::Reconnect;
 
-/// Configuration of a TUC-Chess server.
-#[derive(Clone, Debug, Deserialize)]
+/// TUC-Chess over UDP: the course server of the Technical University of Crete.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// `host:port`; the original server's port is 9876.
+    /// host:port
     #[serde(default = "address", deserialize_with = "host_and_port")]
     pub address: String,
     /// Our name.
+    #[schemars(example = &"zeitnot")]
     pub player: Name,
-    /// The server's year, which cannot be seen on the wire.
-    #[serde(default, deserialize_with = "rules")]
+    /// Edition of the server: "2019", "2021" or "2022". The protocol does not tell.
+    #[serde(default, deserialize_with = "rules", serialize_with = "shown")]
+    #[schemars(with = "String")]
     pub rules: Rules,
-    /// Leave after this many games. The original server plays one.
+    /// Number of games after which to leave. The original server plays one.
     #[serde(default = "games")]
     pub games: NonZeroU32,
-    /// Time for each move, transmission included: the course advises at most 4 s or 6 s.
-    #[serde(default = "move_time", with = "humantime_serde")]
+    /// Time for each move: the course recommends at most 4 s (2019, 2022) or 6 s (2021).
+    #[serde(default = "move_time", with = "HumanTime")]
     pub move_time: Duration,
-    /// Send a move again if the server does not confirm it. Right if the move was lost; if the confirmation was lost,
-    /// the original server takes it for an illegal move of the opponent, and the game is dead.
+    /// Send an unconfirmed move again. This helps if the datagram was lost; if its confirmation was lost, the original
+    /// server takes it for an illegal move of the opponent, and the game cannot go on.
     #[serde(default)]
     pub resend: bool,
     /// Time-outs.
@@ -40,19 +43,19 @@ settings! {
     /// Time-outs of a TUC-Chess client.
     #[derive(PartialEq, Eq)]
     pub struct Timeouts {
-        /// For a seat, after our name was sent.
-        #[serde(with = "humantime_serde")]
+        /// For a seat.
+        #[serde(with = "HumanTime")]
         seat: Duration = Duration::from_secs(120),
-        /// For the confirmation of our move.
-        #[serde(with = "humantime_serde")]
+        /// For the confirmation of a move.
+        #[serde(with = "HumanTime")]
         confirmation: Duration = Duration::from_secs(5),
         /// For any datagram in a running game. Opponents may think for long, and a dead server says nothing.
-        #[serde(with = "humantime_serde")]
+        #[serde(with = "HumanTime")]
         silence: Duration = Duration::from_secs(600),
-        /// Between the end of a game and our name for the next.
-        #[serde(with = "humantime_serde")]
+        /// Pause between two games.
+        #[serde(with = "HumanTime")]
         between_games: Duration = Duration::from_secs(2),
-        /// Delays between attempts to find a server.
+        /// Delays before a new attempt to connect, which a connection that lasts for `stable_after` resets.
         reconnect: Reconnect = Reconnect {
             min_delay: Duration::from_secs(1),
             max_delay: Duration::from_secs(2),
@@ -94,7 +97,7 @@ impl fmt::Display for Config {
 }
 
 /// Name of a player. As a datagram it must not be empty or look like a move.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Name(String);
 

@@ -5,7 +5,8 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use zeitnot_settings::{JsonSchema, schemars, settings};
 
 mod polyglot;
 #[cfg(test)]
@@ -14,28 +15,23 @@ mod tests;
 use polyglot::PolyglotFile;
 pub use polyglot::{BookError, BookFault};
 
-/// The `[bot.book]` table of the configuration.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct BookConfig {
-    /// Polyglot files (`.bin`), used as one book; empty for no book.
-    pub files: Vec<PathBuf>,
-    /// Choice among the known moves.
-    pub selection: Selection,
-    /// Plies after which the book is no longer used.
-    pub max_ply: usize,
-    /// Minimum weight of a move.
-    pub min_weight: u32,
-}
-
-impl Default for BookConfig {
-    fn default() -> Self {
-        BookConfig { files: Vec::new(), selection: Selection::default(), max_ply: 40, min_weight: 1 }
+settings! {
+    /// Opening books.
+    #[derive(PartialEq, Eq)]
+    pub struct BookConfig {
+        /// Opening books in Polyglot's format (.bin), used as one; none: no book.
+        files: Vec<PathBuf> = Vec::new(),
+        /// "best": the move with the greatest weight; "weighted": at random by weight; "uniform": at random.
+        selection: Selection = Selection::default(),
+        /// Only while fewer plies than this were played.
+        max_ply: usize = 40,
+        /// Only moves of this weight or more.
+        min_weight: u32 = 1,
     }
 }
 
 /// Choice among the moves of a book.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Selection {
     /// The move with the highest weight.

@@ -7,10 +7,10 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use serde::Deserialize;
 pub use shakmaty_syzygy::Wdl;
 
 use zeitnot_rules::{Game, GameHistory, Packed, Tactics};
+use zeitnot_settings::settings;
 
 use super::Score;
 
@@ -25,21 +25,16 @@ pub(crate) use root_probe::RootProbe;
 /// Most pieces of any Syzygy table.
 pub const MAX_PIECES: usize = 7;
 
-/// The `[engine.syzygy]` table of the configuration.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SyzygyConfig {
-    /// Folders with the files; empty for no tablebases.
-    pub folders: Vec<PathBuf>,
-    /// Positions with more pieces are not probed.
-    pub max_pieces: usize,
-    /// Minimum depth to probe positions with the largest number of pieces.
-    pub min_depth: u16,
-}
-
-impl Default for SyzygyConfig {
-    fn default() -> Self {
-        SyzygyConfig { folders: Vec::new(), max_pieces: MAX_PIECES, min_depth: 1 }
+settings! {
+    /// Syzygy endgame tables of chess, atomic and antichess.
+    #[derive(PartialEq, Eq)]
+    pub struct SyzygyConfig {
+        /// Folders with the files (.rtbw and .rtbz).
+        folders: Vec<PathBuf> = Vec::new(),
+        /// Maximum number of pieces to probe.
+        max_pieces: usize = MAX_PIECES,
+        /// Minimum depth for as many pieces as in the largest table.
+        min_depth: u16 = 1,
     }
 }
 

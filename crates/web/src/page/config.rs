@@ -5,57 +5,39 @@ use std::{
     path::PathBuf,
 };
 
-use serde::Deserialize;
 use zeitnot_net::{secret::Secret, secret_file};
+use zeitnot_settings::settings;
 
 use crate::hosts::PublicUrl;
 
 /// Environment variable with the organiser's token.
 const TOKEN_VARIABLE: &str = "ZEITNOT_ORGANISER_TOKEN";
 
-/// The `[arena.web]` table.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Config {
-    /// Address to listen on for HTTP; port 0 takes any free port.
-    pub listen: SocketAddr,
-    /// Address under which a proxy shows the page.
-    pub public: Option<PublicUrl>,
-    /// Requests come from a proxy, which adds `X-Forwarded-For`.
-    pub behind_proxy: bool,
-    /// Organiser's token; one is drawn at each start if there is none.
-    pub token: Option<Secret>,
-    /// File that holds the token and nothing else.
-    pub token_file: Option<PathBuf>,
-    /// Connections at once; more take the place of others.
-    pub max_connections: usize,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            listen: ([127, 0, 0, 1], 8080).into(),
-            public: None,
-            behind_proxy: false,
-            token: None,
-            token_file: None,
-            max_connections: 1024,
-        }
+settings! {
+    /// The page that shows the games to browsers, and the API behind it; see docs/web.md.
+    #[derive(PartialEq)]
+    pub struct Config {
+        /// Address to listen on for HTTP. "0.0.0.0:8080" accepts other machines; port 0 takes any free port.
+        listen: SocketAddr = ([127, 0, 0, 1], 8080).into(),
+        /// Address under which a proxy shows the page.
+        #[schemars(with = "String", example = &"https://chess.example.org")]
+        public: Option<PublicUrl> = None,
+        /// All requests come from a proxy, which adds X-Forwarded-For.
+        behind_proxy: bool = false,
+        /// Token of the owner, who may change things; or ZEITNOT_ORGANISER_TOKEN in the environment. Without any, one is
+        /// drawn and shown at each start.
+        #[schemars(with = "String", example = &"change_me")]
+        token: Option<Secret> = None,
+        /// Private file with the token and nothing else in it (chmod 600).
+        #[schemars(example = &"organiser.token")]
+        token_file: Option<PathBuf> = None,
+        /// Connections of browsers at once; more take the place of others.
+        #[schemars(range(min = 1))]
+        max_connections: usize = 1024,
     }
 }
 
 impl Config {
-    /// Checks what the types alone do not say.
-    ///
-    /// # Errors
-    /// The mistake.
-    pub fn check(&self) -> Result<(), String> {
-        match self.max_connections {
-            0 => Err("web: max_connections must be at least 1".into()),
-            _ => Ok(()),
-        }
-    }
-
     /// Returns the address of the page for people: the public one, or that of the port.
     pub fn url(&self, listen: SocketAddr) -> String {
         let own = || {

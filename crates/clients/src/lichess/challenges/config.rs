@@ -2,27 +2,30 @@
 
 use std::num::NonZeroUsize;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use zeitnot_net::Contradictions;
+use zeitnot_settings::{JsonSchema, schemars, settings};
 
 use super::filter::ChallengeFilter;
-use crate::settings::settings;
 
 settings! {
-    /// The `challenge` table.
+    /// Challenges that are accepted.
     #[derive(PartialEq)]
     pub struct Config {
-        /// Game slots that bots cannot take.
+        /// Number of games at once that are reserved for humans.
         reserved_for_humans: usize = 0,
-        /// Challenges that may wait for a free slot.
+        /// Maximum number of challenges that wait for a game to end.
         max_queue: usize = 16,
-        /// Order in which they are accepted.
+        /// Which is accepted next: the "first", or that of the "best" rated challenger.
         sort_by: SortBy = SortBy::First,
-        /// Challengers that go before the others.
+        /// Challengers that are accepted before the others.
         preference: Preference = Preference::None,
-        /// Games at once against the same opponent.
+        /// Maximum number of games at once against the same opponent. Without it, no limit.
+        #[schemars(example = 5)]
         max_simultaneous_games_per_user: Option<NonZeroUsize> = None,
+        /// From humans.
         human: ChallengeFilter = ChallengeFilter::default(),
+        /// The same keys, for bots.
         bot: ChallengeFilter = ChallengeFilter::default(),
     }
 }
@@ -42,7 +45,7 @@ impl Config {
 }
 
 /// Order of waiting challenges.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SortBy {
     /// The oldest first.
@@ -53,7 +56,7 @@ pub enum SortBy {
 }
 
 /// Kind of challengers that goes before the other, whatever [`SortBy`] says.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Preference {
     /// Neither.

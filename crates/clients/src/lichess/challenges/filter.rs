@@ -4,48 +4,76 @@ use std::{fmt, num::NonZeroUsize, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use zeitnot_net::Contradictions;
+use zeitnot_settings::{HumanTime, JsonSchema, Schema, SchemaGenerator, list_of, schemars, settings, words};
 use zeitnot_wire::lichess::{Challenge, ColorWish, DeclineReason, Speed, TimeControl, VariantKey};
 
-use crate::settings::settings;
-
 settings! {
-    /// The `human` and the `bot` table: what is accepted from one kind of opponent.
+    /// What is accepted from one kind of opponent.
     #[derive(PartialEq)]
     pub struct ChallengeFilter {
+        /// Whether any challenge is accepted.
         accept: bool = true,
+        /// Variants.
         #[serde(deserialize_with = "variants")]
+        #[schemars(schema_with = "variant_words")]
         variants: Vec<VariantKey> = playable_variants(),
-        /// Speeds; `correspondence` includes games without any limit.
+        /// Speeds; "correspondence" includes games without any limit.
         #[serde(deserialize_with = "speeds")]
+        #[schemars(schema_with = "speed_words")]
         time_controls: Vec<Speed> = vec![Speed::Bullet, Speed::Blitz, Speed::Rapid, Speed::Classical],
+        /// Rated or not.
         modes: Vec<Mode> = vec![Mode::Casual, Mode::Rated],
-        /// The clock at the start.
-        #[serde(with = "humantime_serde")]
+        /// Minimum of the clock at the start.
+        #[serde(with = "HumanTime")]
         min_base: Duration = Duration::ZERO,
-        #[serde(with = "humantime_serde")]
+        /// Maximum of the clock at the start.
+        #[serde(with = "HumanTime")]
         max_base: Duration = Duration::from_secs(3 * 3600),
-        #[serde(with = "humantime_serde")]
+        /// Minimum of the increment.
+        #[serde(with = "HumanTime")]
         min_increment: Duration = Duration::ZERO,
-        #[serde(with = "humantime_serde")]
+        /// Maximum of the increment.
+        #[serde(with = "HumanTime")]
         max_increment: Duration = Duration::from_secs(180),
+        /// No bullet without an increment.
         bullet_requires_increment: bool = false,
-        /// Days for a move.
+        /// Minimum of the days for a move.
         min_days: u32 = 0,
-        /// Without it any number, and games without any limit as well.
+        /// Maximum of the days for a move. Without it, any number, and unlimited games as well.
+        #[schemars(example = 14)]
         max_days: Option<u32> = None,
-        /// The opponent's rating; unrated opponents are accepted.
+        /// Minimum of the challenger's rating; unrated challengers are accepted.
+        #[schemars(example = 1000)]
         min_rating: Option<i32> = None,
+        /// Maximum of the challenger's rating.
+        #[schemars(example = 2500)]
         max_rating: Option<i32> = None,
-        /// Maximum difference between the opponent's rating and ours.
+        /// Maximum difference between the challenger's rating and ours. Without it, no limit.
+        #[schemars(example = 500)]
         rating_difference: Option<u32> = None,
-        /// Colors that the challenger may ask for.
+        /// Colors that the challenger may choose.
         #[serde(deserialize_with = "colors")]
+        #[schemars(schema_with = "color_words")]
         colors: Vec<ColorWish> = ColorWish::KNOWN.to_vec(),
-        /// Games accepted from one opponent within `recent_challenge_age`.
+        /// Maximum number of accepted challenges from one opponent within `recent_challenge_age`. Without it, no limit.
+        #[schemars(example = 3)]
         max_recent_challenges: Option<NonZeroUsize> = None,
-        #[serde(with = "humantime_serde")]
+        /// Time for which challenges are recent.
+        #[serde(with = "HumanTime")]
         recent_challenge_age: Duration = Duration::from_secs(3600),
     }
+}
+
+fn variant_words(_: &mut SchemaGenerator) -> Schema {
+    list_of(words(playable_variants().iter().map(VariantKey::as_str)))
+}
+
+fn speed_words(_: &mut SchemaGenerator) -> Schema {
+    list_of(words(Speed::KNOWN.iter().map(Speed::as_str)))
+}
+
+fn color_words(_: &mut SchemaGenerator) -> Schema {
+    list_of(words(ColorWish::KNOWN.iter().map(ColorWish::as_str)))
 }
 
 /// Returns the variants whose rules we know.
@@ -53,7 +81,7 @@ pub fn playable_variants() -> Vec<VariantKey> {
     VariantKey::KNOWN.iter().filter(|variant| variant.game().is_some()).cloned().collect()
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
 pub enum Mode {

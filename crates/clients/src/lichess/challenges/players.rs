@@ -11,29 +11,33 @@ use std::{
 use reqwest::Url;
 use serde::Deserialize;
 use zeitnot_net::{Contradictions, http::is_loopback};
+use zeitnot_settings::{HumanTime, settings};
 use zeitnot_wire::lichess::UserId;
 
-use crate::settings::settings;
-
 settings! {
-    /// The `players` table: who is played.
+    /// Who is played.
     #[derive(PartialEq, Eq)]
     pub struct Config {
         /// Only these players; if empty and without `allow_list_file`, anybody.
+        #[schemars(with = "Vec<String>")]
         allow_list: Vec<UserId> = Vec::new(),
-        /// More of them, one name a line; `#` begins a comment. The file is read again when it changes.
-        allow_list_file: Option<PathBuf> = None,
         /// Never these players.
+        #[schemars(with = "Vec<String>")]
         block_list: Vec<UserId> = Vec::new(),
-        /// More of them.
+        /// File with more names, one a line; # begins a comment. It is read again when it changes.
+        #[schemars(example = &"friends.txt")]
+        allow_list_file: Option<PathBuf> = None,
+        /// The same, for the block list.
+        #[schemars(example = &"foes.txt")]
         block_list_file: Option<PathBuf> = None,
-        /// Block lists in the same format, at `https://` addresses.
+        /// Block lists on the network, in the same format: https://example.org/blocked.txt
+        #[schemars(with = "Vec<String>", extend("default" = []))]
         online_block_list: Vec<ListUrl> = Vec::new(),
-        /// Between two looks at the files.
-        #[serde(with = "humantime_serde")]
+        /// Time between two checks of the files.
+        #[serde(with = "HumanTime")]
         file_check_period: Duration = Duration::from_secs(60),
-        /// Between two downloads of the online lists.
-        #[serde(with = "humantime_serde")]
+        /// Time between two downloads.
+        #[serde(with = "HumanTime")]
         download_period: Duration = Duration::from_secs(3600),
     }
 }

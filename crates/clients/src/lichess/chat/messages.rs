@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use zeitnot_seat::{Eval, EvalScore};
+use zeitnot_settings::{HumanTime, JsonSchema, schemars, settings};
 use zeitnot_wire::lichess::{Chat, ChatLine, Room};
 
-use crate::{lichess::RecentByUser, settings::settings};
+use crate::lichess::RecentByUser;
 
 /// The server's limit for a line.
 const MAX_CHARS: usize = 140;
@@ -16,25 +17,27 @@ const MAX_USERS: usize = 256;
 const PLACEHOLDERS: [&str; 4] = ["{opponent}", "{me}", "{engine}", "{version}"];
 
 settings! {
-    /// The `chat` table. In messages, `{opponent}`, `{me}`, `{engine}` and `{version}` are replaced.
+    /// Messages in games.
     #[derive(PartialEq, Eq)]
     pub struct Config {
-        /// To the opponent when a game begins; empty messages are not sent.
+        /// To the opponent when a game begins, such as "Good luck, {opponent}! I am {me}. Ask me: !help"
         #[serde(deserialize_with = "message")]
         hello: String = String::new(),
         /// To the opponent when a game ends.
         #[serde(deserialize_with = "message")]
         goodbye: String = String::new(),
-        /// The same to spectators.
+        /// To spectators when a game begins.
         #[serde(deserialize_with = "message")]
         hello_spectators: String = String::new(),
+        /// To spectators when a game ends.
         #[serde(deserialize_with = "message")]
         goodbye_spectators: String = String::new(),
-        /// Commands that are answered.
+        /// Commands that are answered, such as !help; !eval only to spectators.
         commands: Vec<Command> = Command::ALL.to_vec(),
-        /// Answers to one user within `answer_window`.
+        /// Maximum number of answers to one user within `answer_window`.
         max_answers: usize = 3,
-        #[serde(with = "humantime_serde")]
+        /// Time in which answers are counted.
+        #[serde(with = "HumanTime")]
         answer_window: Duration = Duration::from_secs(60),
     }
 }
@@ -63,7 +66,7 @@ fn words_in_braces(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Commands of users, as `!help` and so on.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Command {
     /// Lists the commands.

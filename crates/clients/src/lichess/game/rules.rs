@@ -5,12 +5,11 @@ use std::{
     time::Duration,
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use zeitnot_net::Contradictions;
 use zeitnot_rules::Color;
+use zeitnot_settings::{HumanTime, JsonSchema, schemars, settings};
 use zeitnot_wire::lichess::GameFull;
-
-use crate::settings::settings;
 
 /// Settings that hold in every game of an account.
 #[derive(Clone, Debug)]
@@ -22,7 +21,7 @@ pub(crate) struct GameRules {
 }
 
 /// Claim when the opponent has left and the server allows one.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
 pub enum Claim {
@@ -34,7 +33,7 @@ pub enum Claim {
 }
 
 /// Tournament games to play with half the time, for more points.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Berserk {
     /// Never.
@@ -63,21 +62,22 @@ impl Berserk {
 }
 
 settings! {
-    /// The `correspondence` table: games with days for a move or without any limit. Between moves they are suspended.
+    /// Games with days for a move or without any limit.
     #[derive(Copy, PartialEq, Eq)]
     pub struct Correspondence {
-        /// Games at once, suspended ones included, beside those with clocks.
+        /// Maximum number of such games, suspended ones included, beside those with clocks.
         max_games: NonZeroU32 = const { NonZeroU32::new(50).unwrap() },
-        /// Games at once that are not suspended, each with a stream and a player.
+        /// Maximum number of such games that are not suspended, each with a stream and a player.
         max_active: NonZeroUsize = const { NonZeroUsize::new(2).unwrap() },
         /// Time for a move.
-        #[serde(with = "humantime_serde")]
+        #[serde(with = "HumanTime")]
         move_time: Duration = Duration::from_secs(60),
-        /// A game is suspended if the opponent takes longer than this.
-        #[serde(with = "humantime_serde")]
+        /// Time of the opponent after which a game is suspended.
+        #[serde(with = "HumanTime")]
         disconnect_time: Duration = Duration::from_secs(180),
-        /// Between two looks at the suspended games.
-        #[serde(with = "humantime_serde")]
+        /// Time between two checks of the suspended games.
+        #[serde(with = "HumanTime")]
+        #[schemars(extend("x-reload" = false))]
         checkin_period: Duration = Duration::from_secs(300),
     }
 }

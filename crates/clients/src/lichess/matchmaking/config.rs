@@ -2,82 +2,107 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use zeitnot_net::Contradictions;
 use zeitnot_rules::TimeControl as Clock;
+use zeitnot_settings::{HumanTime, JsonSchema, schemars, settings};
 use zeitnot_wire::lichess::{
     PerfKey, TimeControl, User, UserId, VariantKey,
     clocks::{BOT_CLOCKS, DAYS, is_offered, is_offered_days},
 };
 
-use crate::{
-    lichess::challenges::filter::{Mode, playable_variants},
-    settings::settings,
-};
+use crate::lichess::challenges::filter::{Mode, playable_variants};
 
 const BLITZ: Clock = Clock { initial: Duration::from_secs(180), increment: Duration::from_secs(2) };
 
 settings! {
-    /// The `matchmaking` table; without it nobody is challenged.
+    /// Challenges to other bots.
     #[derive(PartialEq)]
     pub struct Config {
-        /// Idle time before a challenge, and between two of them.
-        #[serde(with = "humantime_serde")]
+        /// Idle time before a challenge, and between two challenges.
+        #[serde(with = "HumanTime")]
         challenge_timeout: Duration = Duration::from_secs(600),
-        /// Clocks, each with a weight: `{ "180+2" = 3, "60+1" = 1 }`.
+        /// Clocks, each with a weight: { "180+2" = 3, "60+1" = 1 }
         #[serde(deserialize_with = "clocks")]
+        #[schemars(with = "BTreeMap<String, u32>", extend("default" = { "180+2": 1 }))]
         clocks: Vec<(Clock, u32)> = vec![(BLITZ, 1)],
-        /// Variants, each with a weight: `{ standard = 3, chess960 = 1 }`.
+        /// Variants, each with a weight: { standard = 3, chess960 = 1 }
         #[serde(deserialize_with = "variants")]
+        #[schemars(with = "BTreeMap<String, u32>", extend("default" = { "standard": 1 }))]
         variants: Vec<(VariantKey, u32)> = vec![(VariantKey::Standard, 1)],
-        /// Rated or casual; of both, at random.
+        /// Casual or rated; of both, at random.
         modes: Vec<Mode> = vec![Mode::Rated],
         /// Maximum difference between the opponent's rating and ours.
         opponent_rating_difference: Option<u32> = Some(300),
+        /// Minimum of the opponent's rating.
+        #[schemars(example = 1000)]
         opponent_min_rating: Option<i32> = None,
+        /// Maximum of the opponent's rating.
+        #[schemars(example = 2500)]
         opponent_max_rating: Option<i32> = None,
-        /// Opponents that are rather challenged.
+        /// Opponents that are challenged more often: the "high" or the "low" rated.
         rating_preference: RatingPreference = RatingPreference::None,
-        /// Days for a move of correspondence games, at random; half of the challenges are to such games then.
+        /// Days for a move of correspondence games: 1, 2, 3, 5, 7, 10 or 14. If there are any, half of the challenges are to
+        /// such games; with `clocks = {}` all are.
         #[serde(deserialize_with = "days")]
         challenge_days: Vec<u32> = Vec::new(),
-        /// Players that are not challenged, beside those of the `players` table.
+        /// Players that are never challenged, beside those of [server.players].
+        #[schemars(with = "Vec<String>")]
         block_list: Vec<UserId> = Vec::new(),
-        /// Variations of this table. Each challenge is by one of them or by the table itself, at random.
-        overrides: BTreeMap<String, Override> = BTreeMap::new(),
-        /// An unanswered challenge is cancelled after this.
-        #[serde(with = "humantime_serde")]
+        /// Time after which an unanswered challenge is cancelled.
+        #[serde(with = "HumanTime")]
         cancel_after: Duration = Duration::from_secs(30),
-        /// Delay before an opponent who declined is challenged again; it doubles with each decline.
-        #[serde(with = "humantime_serde")]
+        /// Time before an opponent who declined is challenged again; it doubles with each decline.
+        #[serde(with = "HumanTime")]
         delay_after_decline: Duration = Duration::from_secs(3600),
         /// Maximum number of challenges a day; with a `history_file`, those of earlier runs count.
         max_challenges_per_day: usize = 100,
-        /// Keeps declines and the challenges of the last day between runs.
+        /// File that keeps declines, and the challenges of the last day, between runs.
+        #[schemars(example = &"declined.json", extend("x-reload" = false))]
         history_file: Option<PathBuf> = None,
+        /// Variations, each with a name: the keys that it has replace those above. Each challenge is by one of them, or by
+        /// none of them, at random.
+        #[schemars(extend("x-name" = "casual960"))]
+        overrides: BTreeMap<String, Override> = BTreeMap::new(),
     }
 }
 
 settings! {
-    /// An `overrides` table: keys that replace those of the `matchmaking` table.
+    /// Keys that replace those of the table above.
     #[derive(PartialEq)]
     pub struct Override {
+        /// Clocks, each with a weight.
         #[serde(deserialize_with = "some_clocks")]
+        #[schemars(with = "BTreeMap<String, u32>", extend("examples" = [{ "300+3": 1 }]))]
         clocks: Option<Vec<(Clock, u32)>> = None,
+        /// Variants, each with a weight.
         #[serde(deserialize_with = "some_variants")]
+        #[schemars(with = "BTreeMap<String, u32>", extend("examples" = [{ "chess960": 1 }]))]
         variants: Option<Vec<(VariantKey, u32)>> = None,
+        /// Casual or rated.
+        #[schemars(example = ["casual"])]
         modes: Option<Vec<Mode>> = None,
+        /// Maximum difference between the opponent's rating and ours.
+        #[schemars(example = 600)]
         opponent_rating_difference: Option<u32> = None,
+        /// Minimum of the opponent's rating.
+        #[schemars(example = 400)]
         opponent_min_rating: Option<i32> = None,
+        /// Maximum of the opponent's rating.
+        #[schemars(example = 1200)]
         opponent_max_rating: Option<i32> = None,
+        /// Opponents that are challenged more often.
+        #[schemars(example = &"low")]
         rating_preference: Option<RatingPreference> = None,
+        /// Days for a move of correspondence games.
         #[serde(deserialize_with = "some_days")]
+        #[schemars(with = "Vec<u32>", example = [2, 3])]
         challenge_days: Option<Vec<u32>> = None,
     }
 }
 
 /// Preference among the opponents that suit.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RatingPreference {
     /// None.

@@ -9,12 +9,13 @@ use std::{
     time::Duration,
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::{select, sync::mpsc, task::spawn_blocking, time::Instant};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::{debug, error, info, warn};
 use zeitnot_net::{append_whole, http::BaseUrl, replace_file};
 use zeitnot_rules::Color;
+use zeitnot_settings::{JsonSchema, schemars};
 use zeitnot_wire::lichess::{GameFull, GameId};
 
 use super::{record::GameRecord, suspended};
@@ -28,7 +29,7 @@ const MAX_UNWRITTEN: usize = 256;
 const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Games in one file.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PgnGrouping {
     #[default]

@@ -7,6 +7,7 @@ use std::{
 
 use serde::Deserialize;
 use zeitnot_net::secret::Secret;
+use zeitnot_settings::{JsonSchema, schemars};
 use zeitnot_wire::lichess::{Form, JoinTeam, JoinTournament, TeamId, TournamentId, TournamentState};
 
 use crate::lichess::HttpError;
@@ -18,30 +19,37 @@ const MAX_LOOKAHEAD: Duration = Duration::from_secs(600);
 /// Most tournaments at once, with those that are added by order.
 const MAX_TOURNAMENTS: usize = 100;
 
-/// A `team` table.
-#[derive(Clone, Debug, Deserialize)]
+/// A team to join.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Team {
     /// The last part of its address.
+    #[schemars(with = "String", example = &"the-team")]
     pub id: TeamId,
     /// Message to its leaders.
     #[serde(default)]
+    #[schemars(example = &"I am a bot.")]
     pub message: Option<String>,
+    /// Its password, if it has one.
     #[serde(default, deserialize_with = "Secret::any")]
+    #[schemars(with = "String", example = &"sesame")]
     pub password: Option<Secret>,
 }
 
-/// A `tournament` table.
-#[derive(Clone, Debug, Deserialize)]
+/// An arena tournament to play in.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tournament {
     /// The last part of its address.
+    #[schemars(with = "String", example = &"abcd1234")]
     pub id: TournamentId,
     /// Its password, if it has one.
     #[serde(default, deserialize_with = "Secret::any")]
+    #[schemars(with = "String", example = &"sesame")]
     pub password: Option<Secret>,
-    /// The team to play for, in a battle of teams.
+    /// Team to play for, in a battle of teams.
     #[serde(default)]
+    #[schemars(with = "String", example = &"the-team")]
     pub team: Option<TeamId>,
     /// Withdraw when the program ends.
     #[serde(default = "yes")]

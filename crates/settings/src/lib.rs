@@ -1,0 +1,60 @@
+//! Declaration of the configuration's keys. A key is a field of a table's struct: its doc comment is the description for
+//! users, and attributes give the rest. All documents, bounds and lists of keys are made from the schema of these structs.
+//!
+//! | what | how |
+//! |---|---|
+//! | type, default | the field's, by `schemars` |
+//! | duration | `#[serde(with = "HumanTime")]` |
+//! | default of a type that is written as text | `#[serde(serialize_with = "shown")]` |
+//! | bounds | `#[schemars(range(min = 1, max = 48))]`; of a duration, `extend("x-min" = "1s", "x-max" = "1day")` |
+//! | example, of a key without default | `example = 1500`, `example = &"text"` |
+//! | may change while games run | `extend("x-reload" = true)` on a key or a table; `false` on a key of such a table |
+//! | example of a table's name, where users name it | `extend("x-name" = "stockfish")` |
+//! | table that is written as a value | `extend("x-inline" = true)` on the struct |
+
+mod bounds;
+mod page;
+mod sample;
+mod schema;
+mod tables;
+mod text;
+mod value;
+
+pub use bounds::{Got, fault};
+pub use page::page;
+pub use sample::{Sample, sample};
+pub use schema::{is_reloadable, list_of, schema_of, words};
+pub use schemars::{self, JsonSchema, Schema, SchemaGenerator};
+pub use tables::{Key, Table, tables};
+pub use text::{HumanTime, shown};
+pub use value::typed;
+
+/// Declares a table, each key with its default: `key: Type = default,`.
+#[macro_export]
+macro_rules! settings {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $($(#[$key_meta:meta])* $key:ident: $type:ty = $default:expr,)*
+        }
+    ) => {
+        #[derive(Clone, Debug, serde::Deserialize, $crate::JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        #[schemars(crate = "zeitnot_settings::schemars")]
+        $(#[$meta])*
+        pub struct $name {
+            $($(#[$key_meta])* pub $key: $type,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name { $($key: $default,)* }
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+extern crate self as zeitnot_settings;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+#![allow(unreachable_pub)] // The macro declares public tables.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use zeitnot_testing::test;
+
+use super::*;
+
+settings! {
+    /// An engine.
+    #[derive(PartialEq)]
+    pub struct Engine {
+        /// Algorithm.
+        kind: Kind = Kind::Search,
+        /// Depth in plies.
+        #[schemars(range(min = 1, max = 48))]
+        depth: u16 = 48,
+        /// Share.
+        #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
+        share: f64 = 1.0,
+        /// Strength as Elo, for games against people and for all who want to see a description that does not fit into
+        /// one line.
+        #[schemars(range(min = 1000, max = 2800), example = 1500)]
+        elo: Option<u16> = None,
+        /// Pause between two moves.
+        #[serde(with = "HumanTime")]
+        #[schemars(extend("x-min" = "1s", "x-max" = "1h", "x-reload" = true))]
+        pause: Duration = Duration::from_secs(90),
+        /// Names.
+        names: Vec<String> = Vec::new(),
+        /// Draws.
+        #[schemars(extend("x-reload" = true))]
+        draw: Draw = Draw::default(),
+        /// Rules.
+        rule: Vec<Rule> = Vec::new(),
+        /// Others.
+        #[schemars(extend("x-name" = "second"))]
+        others: BTreeMap<String, Rule> = BTreeMap::new(),
+        /// A page.
+        web: Option<Rule> = None,
+    }
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The strongest.
+    Search,
+    /// For tests.
+    Random,
+}
+
+settings! {
+    #[derive(PartialEq)]
+    pub struct Draw {
+        /// Moves in a row.
+        moves: usize = 0,
+        /// File.
+        #[schemars(extend("x-reload" = false))]
+        file: String = String::new(),
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct Rule {
+    /// Its engine.
+    #[schemars(example = &"stockfish")]
+    engine: String,
+    #[serde(default)]
+    rated: bool,
+}
+
+const HEAD: &str = "# A sample.\n";
+
+#[test]
+fn a_sample_shows_defaults_and_examples_apart() {
+    let schema = schema_of::<Engine>();
+    let shown = sample(&schema, &Sample { head: HEAD, tables: &[], active: &[("[[rule]]", &[])] });
+    let expected = "\
+# A sample.
+
+# kind = \"search\"                 # Algorithm.
+# depth = 48                      # Depth in plies.
+# share = 1.0                     # Share.
+# Strength as Elo, for games against people and for all who want to see a description that does not fit into one line.
+# Example: elo = 1500
+# pause = \"1m 30s\"                # Pause between two moves.
+# names = []                      # Names.
+
+# Draws.
+[draw]
+# moves = 0                       # Moves in a row.
+# file = \"\"                       # File.
+
+# Rules.
+[[rule]]
+engine = \"stockfish\"              # Its engine.
+# rated = false
+
+# Others.
+# [others.second]
+# Example: engine = \"stockfish\"   # Its engine.
+# rated = false
+
+# A page.
+# [web]
+# Example: engine = \"stockfish\"   # Its engine.
+# rated = false
+";
+    assert_eq!(shown, expected);
+    let drawn = sample(&schema, &Sample { head: "", tables: &["draw"], active: &[] });
+    assert!(drawn.starts_with("\n# Draws.\n[draw]\n") && !drawn.contains("rule"), "{drawn}");
+}
+
+#[test]
+fn the_page_has_a_row_for_each_key() {
+    let page = page(&schema_of::<Engine>());
+    for row in [
+        "| `kind` | \"search\", \"random\" | `\"search\"` |  |  | Algorithm. |",
+        "| `depth` | whole number | `48` | from 1 to 48 |  | Depth in plies. |",
+        "| `share` | number | `1.0` | above 0, up to 1 |  | Share. |",
+        "| `pause` | duration | `\"1m 30s\"` | from \"1s\" to \"1h\" | yes | Pause between two moves. |",
+        "| `moves` | whole number | `0` |  | yes | Moves in a row. |",
+        "| `engine` | text | required |  |  | Its engine. |",
+    ] {
+        assert!(page.contains(row), "{row}\n{page}");
+    }
+}
+
+#[test]
+fn keys_that_take_effect_at_once() {
+    let schema = schema_of::<Engine>();
+    for (key, expected) in [
+        ("pause", true),
+        ("draw", true),
+        ("draw.moves", true),
+        ("draw.file", false),
+        ("draw.unknown", false),
+        ("pauses", false),
+        ("depth", false),
+        ("rule[0].engine", false),
+        ("others.x.rated", false),
+    ] {
+        assert_eq!(is_reloadable(&schema, key), expected, "{key}");
+    }
+}
+
+#[test]
+fn bounds_are_named() {
+    let schema = schema_of::<Engine>();
+    let told = |key: &str, got| fault(&schema["properties"][key], got);
+    assert_eq!(told("depth", Got::Number(48.0)), None);
+    let zero = Got::Number(0.0);
+    assert_eq!(told("depth", zero).as_deref(), Some("expected a whole number from 1 to 48, got 0"));
+    assert_eq!(told("share", zero).as_deref(), Some("expected a number above 0, up to 1, got 0"));
+    assert_eq!(told("pause", Got::Text("1m")), None);
+    assert_eq!(told("pause", Got::Text("5 parsecs")), None, "that is for the parser to say");
+    let told = told("pause", Got::Text("0s"));
+    assert_eq!(told.as_deref(), Some("expected a duration from \"1s\" to \"1h\", got \"0s\""));
+    let list = json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 });
+    let told = fault(&list, Got::List(0));
+    assert_eq!(told.as_deref(), Some("expected a list of text with at least 1, got an empty one"));
+}

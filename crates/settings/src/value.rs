@@ -1,0 +1,52 @@
+//! Values as TOML has them, and the names of their types.
+
+use serde_json::Value;
+
+/// Writes a value in one line.
+pub(crate) fn toml(value: &Value) -> String {
+    match value {
+        Value::Array(list) => format!("[{}]", list.iter().map(toml).collect::<Vec<_>>().join(", ")),
+        Value::Object(table) if table.is_empty() => "{}".to_owned(),
+        Value::Object(table) => {
+            let entry = |(name, value): (&String, &Value)| format!("{} = {}", key(name), toml(value));
+            format!("{{ {} }}", table.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+        // Strings are written as in JSON.
+        other => other.to_string(),
+    }
+}
+
+fn key(name: &str) -> String {
+    let is_bare = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+    if is_bare { name.to_owned() } else { Value::from(name).to_string() }
+}
+
+/// Returns the values that a key may have, if they are listed.
+fn values(schema: &Value) -> Option<Vec<String>> {
+    if let Some(constant) = schema.get("const") {
+        return Some(vec![toml(constant)]);
+    }
+    if let Some(values) = schema["enum"].as_array() {
+        return Some(values.iter().map(toml).collect());
+    }
+    let parts = schema["oneOf"].as_array()?.iter().map(values);
+    parts.collect::<Option<Vec<_>>>().map(|parts| parts.concat())
+}
+
+/// Returns the type of a key for users: "whole number", "duration".
+pub fn typed(schema: &Value) -> String {
+    if let Some(values) = values(schema) {
+        return values.join(", ");
+    }
+    if let Some(name) = schema["x-type"].as_str() {
+        return name.to_owned();
+    }
+    match schema["type"].as_str() {
+        Some("integer") => "whole number".to_owned(),
+        Some("number") => "number".to_owned(),
+        Some("boolean") => "true, false".to_owned(),
+        Some("array") => format!("list of {}", typed(&schema["items"])),
+        Some("object") => "table".to_owned(),
+        _ => "text".to_owned(),
+    }
+}
