@@ -85,7 +85,6 @@ impl TryFrom<Table> for Config {
             some => some,
         };
         offer.iter().try_for_each(Offer::check)?;
-        accept.iter().try_for_each(Accept::check)?;
         let timeouts = Timeouts::default();
         Ok(Config { address, user, password, register, offer, accept, games, timeouts })
     }
