@@ -93,7 +93,7 @@ fn uncommented(sample: &str, with_defaults: bool) -> String {
         let key = inner.split_once(" = ").map(|(key, _)| key).filter(|key| !key.contains(' '));
         let is_wanted = match (is_header, key) {
             (true, _) => true,
-            (false, Some(key)) if needed.contains(key) => true,
+            (false, Some(key)) if needed.contains(key) || !line.starts_with('#') => true,
             (false, Some(_)) => with_defaults && !is_example,
             (false, None) => false,
         };

@@ -55,6 +55,9 @@ macro_rules! settings {
 }
 
 #[cfg(test)]
+#[macro_use]
+extern crate zeitnot_testing;
+#[cfg(test)]
 extern crate self as zeitnot_settings;
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,11 @@
+//! A small configuration, and its documents.
+
 #![allow(unreachable_pub)] // The macro declares public tables.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use zeitnot_testing::test;
 
 use super::*;
 

@@ -32,7 +32,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Result of a task beside the games.
 enum Outcome {
     /// A reply; that of a challenge of ours goes on.
-    Reply(Reply, Option<Lines>),
+    Reply(Reply, Option<Box<Lines>>),
     Opponent(GameId, Option<Opponent>),
 }
 
@@ -188,7 +188,7 @@ impl<'a> Performer<'a> {
         let requests = self.requests.clone();
         self.tasks.spawn(async move {
             let (reply, lines) = requests.perform(request).await;
-            Outcome::Reply(reply, lines)
+            Outcome::Reply(reply, lines.map(Box::new))
         });
     }
 
@@ -200,7 +200,7 @@ impl<'a> Performer<'a> {
                 if let (Reply::Created(_, Ok(id)), Some(lines)) = (&reply, lines) {
                     let id = *id;
                     self.tasks.spawn(async move {
-                        Outcome::Reply(Reply::ChallengeEnded(id, challenge_end(lines).await), None)
+                        Outcome::Reply(Reply::ChallengeEnded(id, challenge_end(*lines).await), None)
                     });
                 }
                 Input::Reply(reply)
