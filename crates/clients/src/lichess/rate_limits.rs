@@ -43,10 +43,16 @@ pub(crate) enum RequestKind {
     /// Joining tournaments and teams.
     Join,
     Chat,
-    /// Looking up our running games; apart, so that no other look-up's limit holds it back.
+    /// Looking up our account, and whether a token is good.
+    Account,
+    /// Looking up our running games.
     Playing,
-    /// Other look-ups.
-    Lookup,
+    /// Looking up whether the server sees us online.
+    Online,
+    /// Looking up a tournament.
+    Tournament,
+    /// Listing the bots that are online.
+    Bots,
     EventStream,
     GameStream,
 }
@@ -368,11 +374,14 @@ mod tests {
     }
 
     #[test(start_paused = true)]
-    async fn a_limit_of_other_look_ups_leaves_that_of_the_running_games() {
+    async fn a_limit_of_one_look_up_holds_back_no_other() {
+        use RequestKind::{Account, Bots, Online, Playing, Tournament};
         let limits = limits();
-        limits.acquire(RequestKind::Lookup, no_game).await.limited(MINUTE);
+        limits.acquire(Tournament, no_game).await.limited(MINUTE);
         let began = Instant::now();
-        limits.acquire(RequestKind::Playing, no_game).await.succeeded();
+        for other in [Account, Bots, Online, Playing] {
+            limits.acquire(other, no_game).await.succeeded();
+        }
         assert!(began.elapsed() < SECOND);
     }
 
@@ -405,10 +414,10 @@ mod tests {
     #[test(start_paused = true)]
     async fn serial_kinds_are_sent_one_at_a_time() {
         let limits = limits();
-        let first = limits.acquire(RequestKind::Lookup, no_game).await;
-        assert!(timeout(MINUTE, limits.acquire(RequestKind::Lookup, no_game)).await.is_err());
+        let first = limits.acquire(RequestKind::Account, no_game).await;
+        assert!(timeout(MINUTE, limits.acquire(RequestKind::Account, no_game)).await.is_err());
         first.succeeded();
-        assert!(timeout(MINUTE, limits.acquire(RequestKind::Lookup, no_game)).await.is_ok());
+        assert!(timeout(MINUTE, limits.acquire(RequestKind::Account, no_game)).await.is_ok());
         // A request that hangs in one game delays no other game.
         let _claim = limits.acquire(RequestKind::Game, no_game).await;
         assert!(timeout(MINUTE, limits.acquire(RequestKind::Game, no_game)).await.is_ok());

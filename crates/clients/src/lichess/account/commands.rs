@@ -19,9 +19,9 @@ pub struct TokenInfo {
 /// [`HttpError`]; there are no further attempts.
 pub async fn check_token(config: Config, token: Token) -> Result<TokenInfo, HttpError> {
     let http = Http::new(&config.url, &token, None, &config.timeouts)?;
-    let user: User = http.get(RequestKind::Lookup, "api/account").await?;
+    let user: User = http.get(RequestKind::Account, "api/account").await?;
     let text = token.expose().to_owned();
-    let test: TokenTest = http.post_for(RequestKind::Lookup, "api/token/test", text).await?;
+    let test: TokenTest = http.post_for(RequestKind::Account, "api/token/test", text).await?;
     let scopes = test.0.get(&token).cloned().flatten().map(|info| info.scopes).unwrap_or_default();
     Ok(TokenInfo { user, scopes })
 }
@@ -32,7 +32,7 @@ pub async fn check_token(config: Config, token: Token) -> Result<TokenInfo, Http
 /// [`HttpError`], above all if the account has played games.
 pub async fn upgrade(config: Config, token: Token) -> Result<(), HttpError> {
     let http = Http::new(&config.url, &token, None, &config.timeouts)?;
-    http.post(RequestKind::Lookup, "api/bot/account/upgrade", None).await
+    http.post(RequestKind::Account, "api/bot/account/upgrade", None).await
 }
 
 /// Joins an arena tournament, and asks to be paired at once.

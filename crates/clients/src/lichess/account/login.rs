@@ -27,7 +27,7 @@ pub(crate) async fn identify(config: &Config, token: &Token) -> Result<User, Htt
             return debug!("{error}; asking again");
         }
         // After a 429 the server is not asked before the limit ends.
-        let delay = http.limited_for(RequestKind::Lookup).max(delay);
+        let delay = http.limited_for(RequestKind::Account).max(delay);
         let error = format_args!("{error} (is the server running, and its address right?)");
         log.failed(&error, delay);
     };
@@ -37,7 +37,7 @@ pub(crate) async fn identify(config: &Config, token: &Token) -> Result<User, Htt
         refusals = if is_refusal { refusals + 1 } else { 0 };
         refusals < MAX_REFUSALS
     };
-    let user = (|| http.get(RequestKind::Lookup, "api/account"))
+    let user = (|| http.get(RequestKind::Account, "api/account"))
         .retry(config.timeouts.reconnect.delays())
         .when(may_succeed)
         .notify(report)

@@ -93,7 +93,7 @@ impl Requests {
     }
 
     async fn check_token(&self) -> Result<(), HttpError> {
-        let checked = self.http.get::<User>(RequestKind::Lookup, "api/account").await.map(drop);
+        let checked = self.http.get::<User>(RequestKind::Account, "api/account").await.map(drop);
         match &checked {
             Ok(()) => {
                 let message =
@@ -108,7 +108,7 @@ impl Requests {
     /// Asks whether the server sees us online. This also keeps a connection warm.
     async fn is_online(&self) -> Result<bool, HttpError> {
         let path = format!("api/users/status?ids={}", self.me);
-        let statuses: Vec<UserStatus> = self.http.get(RequestKind::Lookup, &path).await?;
+        let statuses: Vec<UserStatus> = self.http.get(RequestKind::Online, &path).await?;
         Ok(statuses.iter().any(|status| status.id == self.me && status.online))
     }
 
@@ -157,9 +157,10 @@ impl Requests {
                 let result = http.post(RequestKind::Join, &path, Some(team.form())).await;
                 Reply::Team(team.id, result)
             }
-            JoinRequest::LookUp(id) => {
-                Reply::Tournament(id, http.get(RequestKind::Lookup, &format!("api/tournament/{id}")).await)
-            }
+            JoinRequest::LookUp(id) => Reply::Tournament(
+                id,
+                http.get(RequestKind::Tournament, &format!("api/tournament/{id}")).await,
+            ),
             JoinRequest::Tournament(tournament, pair_me) => {
                 let path = format!("api/tournament/{}/join", tournament.id);
                 let result = http.post(RequestKind::Join, &path, Some(tournament.form(pair_me))).await;
@@ -192,10 +193,10 @@ fn cancel_path(id: ChallengeId) -> String {
 
 /// Looks up our ratings and the bots online.
 async fn opponents(http: &Http) -> Result<(Box<User>, Vec<User>), HttpError> {
-    let me = http.get(RequestKind::Lookup, "api/account").await?;
+    let me = http.get(RequestKind::Account, "api/account").await?;
     let until = tokio::time::Instant::now() + LIST_TIMEOUT;
     let path = format!("api/bot/online?nb={MAX_BOTS}");
-    let mut lines = Lines::open(http, RequestKind::Lookup, &path, None).await?;
+    let mut lines = Lines::open(http, RequestKind::Bots, &path, None).await?;
     let mut bots = Vec::new();
     while bots.len() < MAX_BOTS {
         match timeout_at(until, lines.next()).await {
