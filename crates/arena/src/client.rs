@@ -102,7 +102,7 @@ impl Outbox {
         }
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "simulation"))]
     pub(crate) fn drain(&mut self) -> Vec<Notice> {
         self.queue.drain()
     }

@@ -47,5 +47,7 @@ pub use news::{Event, News};
 pub use results::{GamePages, ResultsError, TournamentResults, front_games, tournaments};
 pub use results_file::{ResultsFile, ResultsGame, ResultsPlayer};
 pub use searches::Searches;
+#[cfg(feature = "simulation")]
+pub use tournament::simulation;
 pub use tournament::{TournamentConfig, TournamentSummary};
 pub use tuc::{BadChance, Chance, TucConfig};

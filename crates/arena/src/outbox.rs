@@ -105,7 +105,7 @@ impl<K, T> Outbox<K, T> {
         }
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "simulation"))]
     pub(crate) fn drain(&mut self) -> Vec<T> {
         self.0.queue().waiting.drain(..).map(|(_, message)| message).collect()
     }

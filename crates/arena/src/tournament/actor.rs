@@ -18,7 +18,7 @@ use super::{
     boards::Boards,
     config::TournamentConfig,
     invitations::Invitations,
-    journal::Journal,
+    journal::{Journal, Settled},
     players::{Doing, Players, SeatLimits},
     progress::Progress,
     record::Record,
@@ -29,7 +29,7 @@ use crate::{client::Client, message::Request, news::Event};
 use zeitnot_engine::priority;
 use zeitnot_host::{
     database::{Database, Fact, Opened},
-    jobs::{self, Handle, Jobs},
+    jobs::{self, Handle, Job, Jobs},
     store::{Store, StoreActor},
     tag::GameTag,
 };
@@ -41,6 +41,8 @@ mod orders;
 mod page;
 mod rounds;
 mod seats;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 #[cfg(test)]
 mod tests;
 
@@ -59,6 +61,15 @@ pub struct TournamentSummary {
     pub complete: bool,
     /// File of the games; `None` if there were none.
     pub pgn: Option<PathBuf>,
+}
+
+/// What a tournament does next.
+enum Turn {
+    Job(Job<TournamentActor>),
+    /// Something has taken too long.
+    Expiry,
+    Pairing,
+    Settled(Settled),
 }
 
 #[derive(Debug)]
@@ -141,21 +152,18 @@ impl TournamentActor {
         let mut next_pairing = Instant::now();
         while !self.is_complete() && !self.progress.is_deleted() {
             let deadline = self.deadline();
-            select! {
+            let turn = select! {
                 () = stop.cancelled() => break,
-                Some(job) = self.jobs.recv() => self.contain(job),
-                () = until(deadline) => {
-                    jobs::waiting(&mut self.jobs).into_iter().for_each(|job| self.contain(job));
-                    self.contain(|actor| actor.expire(Instant::now()));
-                }
-                () = sleep_until(next_pairing) => {
-                    self.contain(Self::pair);
-                    next_pairing = Instant::now() + self.config.pairing_interval;
-                }
-                Some(settled) = self.journal.settled() => self.contain(|actor| actor.settle(settled)),
+                Some(job) = self.jobs.recv() => Turn::Job(job),
+                () = until(deadline) => Turn::Expiry,
+                () = sleep_until(next_pairing) => Turn::Pairing,
+                Some(settled) = self.journal.settled() => Turn::Settled(settled),
+            };
+            let is_pairing = matches!(turn, Turn::Pairing);
+            self.take(turn);
+            if is_pairing {
+                next_pairing = Instant::now() + self.config.pairing_interval;
             }
-            self.contain(Self::conclude_games);
-            self.show_on_page(false);
         }
         let complete = self.is_complete();
         self.close(complete).await;
@@ -171,6 +179,21 @@ impl TournamentActor {
         drop(store);
         let pgn = writing.join().await;
         TournamentSummary { name: config.name, standings: record.standings().clone(), complete, pgn }
+    }
+
+    /// Does what is next, and then what follows from it.
+    fn take(&mut self, turn: Turn) {
+        match turn {
+            Turn::Job(job) => self.contain(job),
+            Turn::Expiry => {
+                jobs::waiting(&mut self.jobs).into_iter().for_each(|job| self.contain(job));
+                self.contain(|actor| actor.expire(Instant::now()));
+            }
+            Turn::Pairing => self.contain(Self::pair),
+            Turn::Settled(settled) => self.contain(|actor| actor.settle(settled)),
+        }
+        self.contain(Self::conclude_games);
+        self.show_on_page(false);
     }
 
     /// Shows a game to a client from now on; returns whether there is such a game.

@@ -22,6 +22,8 @@ mod stored;
 mod view;
 
 pub use actor::TournamentSummary;
+#[cfg(feature = "simulation")]
+pub use actor::simulation;
 pub(crate) use admission::{Applicant, JoinError, Proof};
 pub(crate) use command::{Command, CommandError};
 pub use config::TournamentConfig;

@@ -13,8 +13,9 @@ enum State {
 /// Outcome of a look at what waits for the disk.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Attempt {
-    /// Nothing waits, or the disk hangs.
+    /// Nothing waits.
     Nothing,
+    Hangs,
     Written,
     Failed,
 }
@@ -46,7 +47,7 @@ impl Disk {
     /// Lets the writer try to write, if something waits.
     pub(crate) fn attempt(&mut self, now: Instant) -> Attempt {
         match self.state {
-            State::Hanging => Attempt::Nothing,
+            State::Hanging => Attempt::Hangs,
             _ if !self.database.take(now) => Attempt::Nothing,
             State::Fine => {
                 self.database.write(now);

@@ -15,6 +15,7 @@ mod history;
 mod hosted;
 mod runner;
 mod subject;
+mod tournament;
 mod virtual_time;
 
 use history::{Broken, History};

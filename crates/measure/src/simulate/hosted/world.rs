@@ -241,7 +241,7 @@ impl<'h> World<'h> {
             return;
         }
         match self.disk.attempt(Instant::now()) {
-            Attempt::Nothing => {}
+            Attempt::Nothing | Attempt::Hangs => {}
             Attempt::Written => {
                 self.note(format_args!("written"));
                 watch.written(&life.front.game.referee.plies);
