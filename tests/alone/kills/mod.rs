@@ -2,7 +2,7 @@
 //! protocol is kept, no game counts twice, and nobody forfeits.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fs,
     net::{SocketAddr, TcpListener, UdpSocket},
     path::{Path, PathBuf},
@@ -18,6 +18,7 @@ use tokio::{
     task::JoinSet,
     time::{sleep, timeout},
 };
+use zeitnot_measure::results_check::{self, StoredGame, ToldResults};
 use zeitnot_net::Address;
 use zeitnot_testing::{LONG, send_signal};
 
@@ -38,8 +39,7 @@ const THINKS: Duration = Duration::from_millis(20);
 /// Longest life of an arena.
 const LIVES: Duration = Duration::from_millis(300);
 
-/// Results that players were told, by game.
-type Told = Arc<Mutex<BTreeMap<String, String>>>;
+type Told = Arc<Mutex<ToldResults>>;
 
 fn free_port() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
@@ -77,10 +77,7 @@ async fn play(address: Address, name: String, told: Told) {
                     format!("MOVE {} {}", word(&line, 1), MOVES[ply])
                 }
                 "GAME_OVER" => {
-                    let game = word(&line, 1).to_owned();
-                    let result = word(&line, 2).to_owned();
-                    let before = told.lock().unwrap().insert(game, result.clone());
-                    assert!(before.is_none_or(|before| before == result));
+                    told.lock().unwrap().tell(word(&line, 1), word(&line, 2)).unwrap();
                     continue;
                 }
                 _ if line.contains("class is over") => return,
@@ -109,6 +106,14 @@ async fn stored(config: &Path, arguments: &[&str]) -> Value {
 
 fn text<'v>(game: &'v Value, key: &str) -> &'v str {
     game[key].as_str().unwrap_or_default()
+}
+
+/// Game of the results as JSON.
+fn stored_game(game: &Value) -> StoredGame {
+    let [id, white, black, result, termination] =
+        ["game", "white", "black", "result", "termination"].map(|key| text(game, key).to_owned());
+    let repeats = game["repeats"].as_str().map(str::to_owned);
+    StoredGame { id, white, black, result, termination, repeats }
 }
 
 /// A tournament of so many players, who meet each other so often, while the arena is killed so often.
@@ -232,41 +237,34 @@ impl Soak {
     /// Checks the tournament against what its players were told. Returns the games that were broken off.
     async fn check(self, config: &Path, heard: &Heard, folder: &Path) -> usize {
         let results = stored(config, &["class", "--json"]).await;
-        let games = results["pairings"].as_array().unwrap();
-        let by_id: BTreeMap<_, _> = games.iter().map(|game| (text(game, "game"), game)).collect();
-        assert_eq!(by_id.len(), games.len());
-        for (game, result) in &*heard.contest.lock().unwrap() {
-            assert_eq!(text(by_id[game.as_str()], "result"), result, "{game} was told as {result}");
-        }
-        let (over, broken_off): (Vec<_>, Vec<_>) = games.iter().partition(|game| text(game, "result") != "*");
-        let mut met: BTreeMap<BTreeSet<&str>, usize> = BTreeMap::new();
+        let games: Vec<_> = results["pairings"].as_array().unwrap().iter().map(stored_game).collect();
+        results_check::stored_once(&games).unwrap();
+        heard.contest.lock().unwrap().are_stored(&games).unwrap();
+        let (over, broken_off): (Vec<_>, Vec<_>) = games.iter().partition(|game| game.is_over());
         for game in &over {
-            assert_eq!((text(game, "result"), text(game, "termination")), ("0-1", "normal"), "{game}");
-            *met.entry([text(game, "white"), text(game, "black")].into()).or_default() += 1;
+            assert_eq!((game.result.as_str(), game.termination.as_str()), ("0-1", "normal"), "{game:?}");
         }
         assert_eq!(over.len(), self.games());
-        assert!(met.values().all(|games| *games == self.games_per_pair), "{met:?}");
+        let pairs = results_check::meetings(&games, self.games_per_pair);
+        assert_eq!(pairs, Ok(self.games() / self.games_per_pair));
         let mut told: BTreeMap<_, usize> = BTreeMap::new();
         for finished in &*heard.lichess.lock().unwrap() {
             *told.entry(finished.clone()).or_default() += 1;
         }
         for ((account, (white, black)), told) in told {
-            let is_it = |game: &&&Value| text(game, "white") == white && text(game, "black") == black;
-            let stored = over.iter().filter(is_it).count();
-            assert!(told <= stored, "{account} was told of {told} games {white} – {black}, and has {stored}");
+            let no_more = results_check::no_more_than_stored(told, (&white, &black), &games);
+            assert_eq!(no_more, Ok(()), "{account}");
         }
-        assert!(broken_off.iter().all(|game| text(game, "termination") == "unterminated"), "{broken_off:?}");
-        let repeated: BTreeSet<_> = games.iter().map(|game| text(game, "repeats")).collect();
-        assert!(broken_off.iter().all(|game| repeated.contains(text(game, "game"))), "every one is repeated");
+        results_check::broken_off_are_repeated(&games).unwrap();
+        results_check::repeated_once(&games).unwrap();
         let rows = results["players"].as_array().unwrap();
         assert!(rows.iter().all(|row| row["forfeits"] == 0), "{rows:?}");
-        assert_eq!(rows.iter().map(|row| row["score"].as_f64().unwrap()).sum::<f64>(), over.len() as f64);
+        let points = rows.iter().map(|row| row["score"].as_f64().unwrap()).sum::<f64>();
+        results_check::points_are_results((2.0 * points) as u32, &games, 0).unwrap();
 
-        // Each game is in one of the files, once; none of another front has such tags.
+        // None of another front has such tags.
         let files: String = record_files(folder).map(|file| fs::read_to_string(file).unwrap()).collect();
-        let written = tags(&files, "GameId");
-        let once: BTreeSet<_> = written.iter().copied().collect();
-        assert_eq!((written.len(), once.len()), (games.len(), games.len()));
+        results_check::in_files_once(tags(&files, "GameId"), &games).unwrap();
         broken_off.len()
     }
 

@@ -194,7 +194,7 @@ mod tests {
     /// Seeds whose histories are compared.
     const COMPARED: u64 = 50;
 
-    #[test]
+    #[test(limit = zeitnot_testing::LONG)]
     fn every_law_holds_in_the_first_seeds() {
         for subject in SUBJECTS {
             let seeds = run_seeds(subject, None, 0..SEEDS);
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    #[test]
+    #[test(limit = zeitnot_testing::LONG)]
     fn every_mutant_is_caught_by_its_law() {
         for subject in SUBJECTS {
             let missed = subject.mutants.iter().filter(|mutant| {
