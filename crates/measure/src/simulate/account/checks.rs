@@ -40,7 +40,7 @@ impl World<'_> {
         let Some(challenge) = self.server.challenges.get(&id) else { return Ok(()) };
         let is_limited = self.program.as_ref().is_none_or(|program| program.config.games.is_some());
         let Some(known) = challenge.known else { return Ok(()) };
-        if challenge.is_correspondence || is_limited || self.stopped.is_some() {
+        if challenge.is_answered || challenge.is_correspondence || is_limited || self.stopped.is_some() {
             return Ok(());
         }
         let since = known.max(self.disturbed).max(self.full).max(self.stream.lost_events());

@@ -240,11 +240,8 @@ impl World<'_> {
         }
         if let Request::Accept { challenge, .. } | Request::Decline { challenge, .. } = &request {
             // It is answered, as far as the account knows.
-            self.server
-                .challenges
-                .get_mut(challenge)
-                .into_iter()
-                .for_each(|challenge| challenge.known = None);
+            let open = self.server.challenges.get_mut(challenge);
+            open.into_iter().for_each(|challenge| challenge.is_answered = true);
         }
         let again = match &request {
             Request::RunningGames if self.is(&mutants::REPEAT_LOOKUP) => Some(Request::RunningGames),

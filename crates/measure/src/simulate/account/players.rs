@@ -26,7 +26,8 @@ impl World<'_> {
         let id = self.server.new_id();
         let player = self.rng.usize(..PLAYERS);
         let is_correspondence = self.rng.u8(..6) == 0;
-        let challenge = ServerChallenge { player, is_ours: false, is_correspondence, known: None };
+        let challenge =
+            ServerChallenge { player, is_ours: false, is_correspondence, known: None, is_answered: false };
         self.server.challenges.insert(id, challenge);
         let event = self.server.challenge_event(id);
         self.tell_event(event);
@@ -140,6 +141,7 @@ impl World<'_> {
     pub(super) fn forget_known(&mut self) {
         self.server.games.values_mut().for_each(|game| (game.known, game.is_begun) = (None, false));
         let open = self.server.challenges.values_mut();
-        open.filter(|challenge| !challenge.is_ours).for_each(|challenge| challenge.known = None);
+        open.filter(|challenge| !challenge.is_ours)
+            .for_each(|challenge| (challenge.known, challenge.is_answered) = (None, false));
     }
 }

@@ -161,8 +161,13 @@ impl World<'_> {
                 };
                 let id = self.server.new_id();
                 let is_correspondence = challenge.time.clock().is_none();
-                let ours =
-                    ServerChallenge { player, is_ours: true, is_correspondence, known: Some(self.now) };
+                let ours = ServerChallenge {
+                    player,
+                    is_ours: true,
+                    is_correspondence,
+                    known: Some(self.now),
+                    is_answered: false,
+                };
                 self.server.challenges.insert(id, ours);
                 let end = [ChallengeEnd::Accepted, ChallengeEnd::Declined][self.rng.usize(..2)].clone();
                 if self.rng.u8(..4) != 0 {

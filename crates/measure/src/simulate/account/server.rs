@@ -138,8 +138,10 @@ pub(super) struct ServerChallenge {
     pub(super) player: usize,
     pub(super) is_ours: bool,
     pub(super) is_correspondence: bool,
-    /// Since when the account knows of it, and has not answered it.
+    /// Since when the account knows of it.
     pub(super) known: Option<Duration>,
+    /// The account has answered it, whatever became of that.
+    pub(super) is_answered: bool,
 }
 
 impl ServerChallenge {

@@ -43,9 +43,11 @@ impl World<'_> {
                 if is_over { millis(&mut self.rng, 100..2000) } else { seconds(&mut self.rng, 10..60) };
             self.after(length, Happening::TaskEnds(self.run, id));
         } else {
-            let first = if self.rng.u8(..4) == 0 { self.now } else { ends.max(self.now) };
             let minute = Duration::from_secs(60);
-            self.queue.add(first + minute, Happening::Overdue(self.run, id, minute));
+            self.queue.add(ends.max(self.now) + minute, Happening::Overdue(self.run, id, minute));
+            if self.rng.u8(..4) == 0 {
+                self.after(minute, Happening::Overdue(self.run, id, minute));
+            }
         }
         Ok(())
     }
@@ -73,16 +75,18 @@ impl World<'_> {
         let is_over = self.server.games.get(&id).is_some_and(|game| game.is_over());
         let is_lost = self.is(&mutants::LOSE_RESULT);
         // While the server is away, nobody can know.
-        let is_given_up = self.stopped.is_some() && finish == GameFinish::Unanswered;
+        let is_counted = self.program.as_ref().is_some_and(|program| program.config.games.is_some());
+        let is_leaving = self.stopped.is_some() || is_counted;
+        let is_given_up = is_leaving && finish == GameFinish::Unanswered;
         let Some(task) = self.program.as_mut().and_then(|program| program.tasks.get_mut(&id)) else {
             return Ok(());
         };
         self.history.check(&laws::RESULT, is_over || is_given_up, || {
             format!("{id} is told to be over, which it is not: {finish:?}")
         })?;
-        let is_same = match &task.told {
-            Some(told @ GameFinish::Told { .. }) => *told == finish,
-            Some(_) | None => true,
+        let is_same = match (&task.told, &finish) {
+            (Some(told @ GameFinish::Told { .. }), GameFinish::Told { .. }) => *told == finish,
+            _ => true,
         };
         self.history.check(&laws::RESULT, is_same, || format!("{id}: {:?}, then {finish:?}", task.told))?;
         if !is_lost && task.told.is_none() {
@@ -132,7 +136,10 @@ impl World<'_> {
         if !self.program.as_ref().is_some_and(|program| program.tasks.contains_key(&id)) {
             return Ok(());
         }
-        self.after(period, Happening::Overdue(self.run, id, (2 * period).min(MAX_OVERDUE)));
+        // News comes while it runs.
+        if self.server.games.get(&id).is_none_or(|game| game.is_over()) {
+            self.after(period, Happening::Overdue(self.run, id, (2 * period).min(MAX_OVERDUE)));
+        }
         self.tell(Input::Overdue(vec![id]))
     }
 }

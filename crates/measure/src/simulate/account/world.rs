@@ -25,7 +25,7 @@ pub(super) const SETTLE: Duration = Duration::from_secs(45 * 60);
 /// Longest time until the program has left after that; longer than any game.
 const MAX_LEAVING: Duration = Duration::from_secs(3 * 3600);
 /// Happenings of one run at most.
-const MAX_HAPPENINGS: u32 = 50_000;
+const MAX_HAPPENINGS: u32 = 4_000_000;
 
 /// Something that happens in the world, at the time that the queue says.
 #[derive(Debug)]
