@@ -84,6 +84,11 @@ impl IncomingChallenges {
         self.accepting.insert(id, challenge);
     }
 
+    /// Returns whether our acceptance of a challenge has no reply yet.
+    pub(crate) fn is_accepting(&self, id: ChallengeId) -> bool {
+        self.accepting.contains_key(&id)
+    }
+
     pub(crate) fn accepted(
         &mut self,
         id: ChallengeId,

@@ -17,7 +17,10 @@ impl AccountState {
     }
 
     pub(super) fn challenged(&mut self, challenge: Challenge, compat: Option<Compat>) {
-        if self.slots.contains(challenge.id) || self.suspended.contains(challenge.id.into()) {
+        let id = challenge.id;
+        // Its acceptance may wait for longer than its slot is kept.
+        let is_accepted = self.slots.contains(id) || self.incoming.is_accepting(id);
+        if is_accepted || self.suspended.contains(id.into()) {
             return;
         }
         if self.stage != Stage::Playing {

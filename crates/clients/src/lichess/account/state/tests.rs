@@ -329,3 +329,14 @@ fn a_token_is_given_up_after_refusals_in_a_row() {
     let left = account.wanted.pop_back();
     assert!(matches!(left, Some(Effect::Leave(Err(HttpError::Unauthorized)))), "{left:?}");
 }
+
+#[test]
+fn a_challenge_that_is_told_again_while_its_acceptance_waits_is_accepted_once() {
+    let mut account = Driver::new("", &Seats::new(2));
+    account.challenge(0);
+    assert_eq!(account.accepted(), [id(0)]);
+    // The request waits for a rate limit.
+    account.wait_until(account.now + MINUTE);
+    account.challenge(0);
+    assert_eq!(account.accepted(), []);
+}
