@@ -187,6 +187,8 @@ fn simulate(subject: &Entry, args: &Args, mutant: Option<&'static Mutant>) -> Re
 mod tests {
     use std::collections::BTreeSet;
 
+    use zeitnot_testing::LONG;
+
     use super::*;
 
     /// Seeds that the tests run of each subject.
@@ -194,7 +196,7 @@ mod tests {
     /// Seeds whose histories are compared.
     const COMPARED: u64 = 50;
 
-    #[test(limit = zeitnot_testing::LONG)]
+    #[test(limit = LONG)]
     fn every_law_holds_in_the_first_seeds() {
         for subject in SUBJECTS {
             let seeds = run_seeds(subject, None, 0..SEEDS);
@@ -207,7 +209,7 @@ mod tests {
         }
     }
 
-    #[test(limit = zeitnot_testing::LONG)]
+    #[test(limit = LONG)]
     fn every_mutant_is_caught_by_its_law() {
         for subject in SUBJECTS {
             let missed = subject.mutants.iter().filter(|mutant| {
