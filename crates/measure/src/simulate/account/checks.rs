@@ -25,7 +25,10 @@ impl World<'_> {
     /// Checks that a game which is about to end was played.
     pub(super) fn check_played(&mut self, id: GameId) -> Result<(), Broken> {
         let Some(game) = self.server.games.get(&id).filter(|game| !game.is_over()) else { return Ok(()) };
-        let Some(known) = game.known.filter(|_| !game.is_correspondence && self.stopped.is_none()) else {
+        // An account that counts its games leaves by itself.
+        let is_counted = self.program.as_ref().is_some_and(|program| program.config.games.is_some());
+        let is_leaving = self.stopped.is_some() || is_counted;
+        let Some(known) = game.known.filter(|_| !game.is_correspondence && !is_leaving) else {
             return Ok(());
         };
         let since = known.max(self.disturbed).max(self.full).max(self.stream.lost_events());
