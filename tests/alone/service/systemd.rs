@@ -9,6 +9,7 @@ use zeitnot_testing::{soon, until};
 
 use super::{arena, opponent, player};
 use crate::support::{
+    arena::TestArena,
     lichess_arena::{Lichess, Stream},
     program::Program,
 };
@@ -50,7 +51,8 @@ impl Manager {
 
 #[test]
 async fn systemd_hears_that_the_bot_is_ready_plays_and_leaves() {
-    let arena = arena().await;
+    // Two games can be over between two notifications.
+    let arena = TestArena::start("games_per_pair = 1000").await;
     let folder = arena.folder.path();
     let (manager, socket) = Manager::listen(folder);
     let environment = [("NOTIFY_SOCKET", socket.as_str()), ("WATCHDOG_USEC", "900000")];
