@@ -2,6 +2,8 @@
 //! disk, or kept to be written later because the disk has failed or has not answered for
 //! [`MAX_WAIT`](zeitnot_host::database::MAX_WAIT).
 
+use std::sync::Arc;
+
 use futures_util::{
     FutureExt,
     future::BoxFuture,
@@ -54,11 +56,13 @@ pub(super) struct Journal {
     unsettled: FuturesOrdered<BoxFuture<'static, Settled>>,
     /// Orders among them.
     orders: usize,
+    /// Game that one of the orders corrects. The next correction waits for it.
+    corrected: Option<Arc<str>>,
 }
 
 impl Journal {
     pub(super) fn none() -> Journal {
-        Journal { target: None, next: 0, unsettled: FuturesOrdered::new(), orders: 0 }
+        Journal { target: None, next: 0, unsettled: FuturesOrdered::new(), orders: 0, corrected: None }
     }
 
     pub(super) fn new(database: Database, history: &History) -> Journal {
@@ -123,6 +127,9 @@ impl Journal {
             changes.extend(self.event(fact));
         }
         changes.extend(order.game.clone().map(Change::Game));
+        if let Some(Fact::Corrected { game, .. }) = &order.fact {
+            self.corrected = Some(game.clone());
+        }
         self.orders += 1;
         self.settle(changes, Settled::Order(Box::new(order), answer));
     }
@@ -138,13 +145,23 @@ impl Journal {
     /// Returns what is settled next; `None` if nothing is on its way. Cancel safe.
     pub(super) async fn settled(&mut self) -> Option<Settled> {
         let settled = self.unsettled.next().await;
-        self.orders -= usize::from(matches!(settled, Some(Settled::Order(..))));
+        if let Some(Settled::Order(order, _)) = &settled {
+            self.orders -= 1;
+            if let Some(Fact::Corrected { .. }) = order.fact {
+                self.corrected = None;
+            }
+        }
         settled
     }
 
     /// Returns whether an order is on its way to the disk: what it changes is not to be shown yet.
     pub(super) fn has_orders(&self) -> bool {
         self.orders > 0
+    }
+
+    /// Returns the game whose correction is on its way to the disk.
+    pub(super) fn corrected(&self) -> Option<&str> {
+        self.corrected.as_deref()
     }
 
     pub(super) fn is_settled(&self) -> bool {

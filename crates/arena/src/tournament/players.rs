@@ -210,8 +210,13 @@ impl Players {
     }
 
     /// Returns the seat that a newcomer can have in place of a player who has left: if the newcomer's address has its
-    /// share of names already, one of those, else any if all are taken. `games` is what each has played.
-    pub(super) fn to_vacate(&self, holder: Option<Origin>, games: impl Fn(&Name) -> u32) -> Option<SeatNo> {
+    /// share of names already, one of those, else any if all are taken. `games` is what each has played; `None` for one
+    /// who keeps the seat.
+    pub(super) fn to_vacate(
+        &self,
+        holder: Option<Origin>,
+        games: impl Fn(&Name) -> Option<u32>,
+    ) -> Option<SeatNo> {
         let theirs = |player: &Player| holder.is_some() && player.holder == holder;
         let has_share =
             self.seats.values().filter(|player| theirs(player)).count() >= self.limits.per_address;
@@ -225,7 +230,8 @@ impl Players {
         };
         let gone = self.seats.iter().filter(|(_, player)| is_gone(player) && (!has_share || theirs(player)));
         // Of those who have played least, who has been away longest.
-        gone.min_by_key(|(_, player)| (games(&player.name), player.left_at)).map(|(seat, _)| *seat)
+        let ranked = gone.filter_map(|(seat, player)| Some((games(&player.name)?, player.left_at, *seat)));
+        ranked.min().map(|(.., seat)| seat)
     }
 
     /// Records that a player has disconnected; the seat stays.
@@ -394,7 +400,7 @@ mod tests {
     #[test(start_paused = true)]
     async fn names_that_others_have_used_up_are_given_to_newcomers() {
         let mut players = players(3, 2);
-        let games = |name: &Name| u32::from(name.as_str() == "regular") * 7;
+        let games = |name: &Name| Some(u32::from(name.as_str() == "regular") * 7);
         for name in ["regular", "throwaway"] {
             let seat = join(&mut players, name, from(1)).unwrap();
             players.leave(seat);
@@ -408,5 +414,7 @@ mod tests {
         assert_eq!(players.to_vacate(from(3), games), None, "nobody has been away for long");
         advance(HOLD).await;
         assert_eq!(players.to_vacate(from(3), games), Some(SeatNo(1)));
+        let games = |name: &Name| (name.as_str() != "throwaway").then_some(7);
+        assert_eq!(players.to_vacate(from(3), games), Some(SeatNo(0)), "the other one keeps the seat");
     }
 }

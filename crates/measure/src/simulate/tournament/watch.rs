@@ -168,9 +168,7 @@ impl Watch {
         self.check_games(setup, &self.stored(database), history)?;
         let rows = self.rows(tournament);
         self.check_byes(setup, &rows, history)?;
-        // A correction is lost if a player of its game, in an open tournament, leaves before it is written, and has no
-        // other game: the seat is free then, and after a restart the correction counts.
-        if !tournament.is_settled() || setup.is_open() && self.is_corrected {
+        if !tournament.is_settled() {
             return Ok(());
         }
         let stored = read(database, &STANDINGS, history)?;

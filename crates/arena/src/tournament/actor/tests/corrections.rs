@@ -76,6 +76,25 @@ async fn a_complete_tournament_takes_corrections_and_nothing_else() {
     bench.close().await;
 }
 
+#[test]
+async fn a_correction_on_its_way_to_the_disk_keeps_the_seat_of_a_player_who_leaves() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench = begun(folder.path(), "games_per_pair = 2", &["ada", "bob"]).await;
+    bench.pair();
+    let [white, black] = bench.games()[0].clone();
+    let game = bench.end(&white, &black, WHITE).await;
+    assert_eq!(bench.order(correct(&game, None)).await, Ok(()));
+    let (answer, answered) = oneshot::channel();
+    bench.actor.command(correct(&game, Some(BLACK)), answer);
+    bench.leave(&white);
+    bench.settle().await;
+    assert_eq!(answered.await.unwrap(), Ok(()));
+    assert_eq!((bench.score(&black), bench.score(&white)), (1.0, 0.0));
+    let bench = reopened(bench, folder.path(), "games_per_pair = 2").await;
+    assert_eq!((bench.score(&black), bench.score(&white)), (1.0, 0.0));
+    bench.close().await;
+}
+
 /// The game that a player is in.
 fn game_of(bench: &Bench, player: &str) -> [String; 2] {
     bench.games().into_iter().find(|names| names.contains(&player.to_owned())).unwrap()
