@@ -72,7 +72,7 @@ pub(crate) enum CommandError {
     NotBegun(Name),
     #[error("there is no player {0} in the tournament")]
     UnknownPlayer(Name),
-    #[error("player {0} has been removed already")]
+    #[error("player {0} has been removed from the tournament")]
     IsRemoved(Name),
     #[error("player {0} has no game that could be forfeited: nothing is paired, or it is over")]
     NothingToForfeit(Name),

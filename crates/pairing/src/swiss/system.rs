@@ -248,6 +248,10 @@ impl PairingSystem for Swiss {
         self.takes_late_entries() && self.withdrawn.remove(&seat)
     }
 
+    fn exclude(&mut self, seat: SeatNo) {
+        self.withdrawn.insert(seat);
+    }
+
     fn forget(&mut self, seat: SeatNo) {
         self.seated.remove(&seat);
     }

@@ -173,6 +173,11 @@ impl TournamentActor {
         if white == black {
             return Err(CommandError::Alone(white));
         }
+        if let Some(removed) =
+            [&white, &black].into_iter().find(|name| self.players.is_removed(name).is_some())
+        {
+            return Err(CommandError::IsRemoved(removed.clone()));
+        }
         let seats = ByColor([self.seat_of(&white)?, self.seat_of(&black)?]);
         self.begin_round();
         let busy: Vec<_> = self.boards.going_on().collect();

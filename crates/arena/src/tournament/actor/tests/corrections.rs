@@ -1,5 +1,7 @@
 //! Corrections of results, and what follows from them.
 
+use zeitnot_pairing::NotNow;
+
 use super::*;
 
 fn correct(game: &str, result: Option<GameResult>) -> Command {
@@ -189,5 +191,50 @@ async fn a_correction_finds_its_place_among_equal_results_on_their_way_to_the_di
     bench.actor.conclude_games();
     assert_eq!(bench.order(correct(&first, Some(WHITE))).await, Ok(()));
     let bench = reopened(bench, folder.path(), settings).await;
+    bench.close().await;
+}
+
+/// A Swiss whose only round is played, in a pause, so that results can be corrected; the games, White first, with their
+/// ids, and the player who has the bye.
+async fn swiss_in_pause(folder: &Path, settings: &str) -> (Bench, [String; 2], String, &'static str) {
+    let mut bench = begun(folder, settings, &["ada", "bob", "cyd"]).await;
+    bench.pair();
+    let [names] = <[_; 1]>::try_from(bench.games()).unwrap();
+    assert_eq!(bench.order(Command::Pause).await, Ok(()));
+    let game = bench.end(&names[0], &names[1], WHITE).await;
+    let bye = ["ada", "bob", "cyd"].into_iter().find(|name| !names.contains(&(*name).to_owned())).unwrap();
+    (bench, names, game, bye)
+}
+
+const SWISS: &str = "players = 3\npairing = 'swiss'\nrounds = 1";
+
+#[test]
+async fn a_game_of_a_player_removed_after_the_last_round_is_not_played_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut bench, [white, black], game, _) = swiss_in_pause(folder.path(), SWISS).await;
+    assert_eq!(bench.order(Command::Remove { player: name(&white), note: None }).await, Ok(()));
+    let refused = CommandError::NotCorrected { game: game.clone(), why: NotNow::Withdrawn };
+    assert_eq!(bench.order(correct(&game, None)).await, Err(refused));
+    assert_eq!(bench.order(correct(&game, Some(BLACK))).await, Ok(()));
+    assert_eq!((bench.score(&white), bench.score(&black)), (0.0, 1.0));
+    let mut bench = reopened(bench, folder.path(), SWISS).await;
+    assert_eq!(bench.order(Command::Resume).await, Ok(()));
+    assert!(bench.actor.is_complete());
+    bench.close().await;
+}
+
+#[test]
+async fn a_removed_player_is_not_paired_by_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut bench, [white, black], game, bye) = swiss_in_pause(folder.path(), SWISS).await;
+    assert_eq!(bench.order(Command::Remove { player: name(bye), note: None }).await, Ok(()));
+    assert_eq!(bench.order(correct(&game, None)).await, Ok(()));
+    let pair = Command::Pair { white: name(bye), black: name(&black) };
+    assert_eq!(bench.order(pair).await, Err(CommandError::IsRemoved(name(bye))));
+    let mut bench = reopened(bench, folder.path(), SWISS).await;
+    assert_eq!(bench.order(Command::Resume).await, Ok(()));
+    bench.pair();
+    bench.end(&white, &black, WHITE).await;
+    assert!(bench.actor.is_complete());
     bench.close().await;
 }
