@@ -70,6 +70,8 @@ pub enum NotNow {
     LaterGame,
     #[error("the two are playing again; correct it when that game is over, or correct that one")]
     Playing,
+    #[error("it has been played again with these colours, or is being; correct that game instead")]
+    PlayedAgain,
     #[error("one of the two has left the tournament")]
     Withdrawn,
 }
@@ -112,6 +114,11 @@ pub trait PairingSystem: fmt::Debug + Send {
 
     /// Returns the number of games that two players are to play, as far as it is known; those at the board among them.
     fn awaits(&self, seats: ByColor<SeatNo>) -> u32;
+
+    /// Returns the number of games with these colours that are to be played again, those at the board among them.
+    fn reopened(&self, seats: ByColor<SeatNo>) -> u32 {
+        self.awaits(seats)
+    }
 
     /// Takes a result back: the game is to be played again.
     ///

@@ -28,6 +28,8 @@ pub(super) struct RoundRobin {
     strangers: u64,
     /// Games that the organiser wants next, White first.
     by_hand: Vec<ByColor<SeatNo>>,
+    /// Games whose results were taken back, White first, until they are played again.
+    reopened: Vec<ByColor<SeatNo>>,
 }
 
 /// Players who alone meet all others; the others do not meet each other.
@@ -94,6 +96,9 @@ impl PairingSystem for RoundRobin {
         if let Some(at) = self.by_hand.iter().position(|seats| is_between(*seats, pairing.seats)) {
             self.by_hand.remove(at);
         }
+        if let Some(at) = self.reopened.iter().position(|seats| *seats == pairing.seats) {
+            self.reopened.remove(at);
+        }
         let [white, black] = pairing.seats.0;
         self.met_mut(white, black).whites += 1;
         self.count(white, black, 1);
@@ -103,6 +108,10 @@ impl PairingSystem for RoundRobin {
     fn awaits(&self, seats: ByColor<SeatNo>) -> u32 {
         let [a, b] = seats.0;
         self.left(a, b)
+    }
+
+    fn reopened(&self, seats: ByColor<SeatNo>) -> u32 {
+        self.reopened.iter().filter(|reopened| **reopened == seats).count() as u32
     }
 
     fn reopen(&mut self, Past { pairing, .. }: Past) -> Result<(), NotNow> {
@@ -117,6 +126,7 @@ impl PairingSystem for RoundRobin {
             met.games = met.games.saturating_sub(1);
             met.whites = met.whites.saturating_sub(u32::from(seat == white));
         }
+        self.reopened.push(pairing.seats);
         Ok(())
     }
 
@@ -163,6 +173,7 @@ impl PairingSystem for RoundRobin {
         self.seats.remove(&seat);
         self.withdrawn.remove(&seat);
         self.by_hand.retain(|seats| !seats.0.contains(&seat));
+        self.reopened.retain(|seats| !seats.0.contains(&seat));
         let Some(forgotten) = self.played.remove(&seat) else { return };
         for (other, Met { games, .. }) in forgotten.by_opponent {
             if let Some(played) = self.played.get_mut(&other) {
@@ -200,6 +211,7 @@ impl RoundRobin {
             withdrawn: BTreeSet::new(),
             strangers: 0,
             by_hand: Vec::new(),
+            reopened: Vec::new(),
         }
     }
 

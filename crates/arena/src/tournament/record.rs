@@ -177,25 +177,30 @@ impl Record {
         self.games.get(id).map(|game| (&game.names, game.result))
     }
 
-    /// Gives a game another result in the pairings, if that can be. `busy` is the number of games of the two at the board.
+    /// Gives a game another result in the pairings, if that can be. `busy` are the games of the two at the board.
     pub(super) fn correct(
         &self,
         id: &str,
         result: Option<GameResult>,
         pairing: &mut dyn PairingSystem,
         players: &Players,
-        busy: u32,
+        busy: &[Pairing],
     ) -> Result<(), NotNow> {
         let Some(game) = self.games.get(id) else { return Ok(()) };
         let [white, black] = game.names.0.each_ref().map(|name| players.seat_of(name.as_str()));
         let (Some(white), Some(black)) = (white, black) else { return Err(NotNow::Withdrawn) };
         let seats = ByColor([white, black]);
-        let past =
-            Past { pairing: Pairing { seats, opening: game.opening }, round: game.round, is_busy: busy > 0 };
+        let past = Past {
+            pairing: Pairing { seats, opening: game.opening },
+            round: game.round,
+            is_busy: !busy.is_empty(),
+        };
+        let again = busy.iter().filter(|pairing| pairing.seats == seats).count();
         match (game.result, result) {
             (Some(_), Some(result)) => pairing.rescore(past, result)?,
             (Some(_), None) => pairing.reopen(past)?,
-            (None, Some(_)) if pairing.awaits(seats) <= busy => return Err(NotNow::NoneLeft),
+            (None, Some(_)) if pairing.awaits(seats) as usize <= busy.len() => return Err(NotNow::NoneLeft),
+            (None, Some(_)) if pairing.reopened(seats) as usize <= again => return Err(NotNow::PlayedAgain),
             (None, Some(result)) if game.is_played => drop(pairing.played(past.pairing, result)),
             (None, Some(result)) => drop(pairing.forfeited(past.pairing, result)),
             (None, None) => {}

@@ -107,7 +107,7 @@ impl Restored {
             }
             Step::Fact(Fact::Corrected { game, result, .. }) => {
                 let pairing = &mut *self.pairing;
-                if let Err(error) = self.record.correct(game, *result, pairing, &self.players, 0) {
+                if let Err(error) = self.record.correct(game, *result, pairing, &self.players, &[]) {
                     tracing::warn!("the correction of game {game} changes no pairing: {error}");
                 }
             }

@@ -218,9 +218,9 @@ impl TournamentActor {
         let names = names.clone();
         let seats = names.0.each_ref().map(|name| self.players.seat_of(name.as_str()));
         let is_theirs = |pairing: Pairing| pairing.seats.0.iter().all(|seat| seats.contains(&Some(*seat)));
-        let busy = self.boards.going_on().filter(|pairing| is_theirs(*pairing)).count() as u32;
+        let busy: Vec<_> = self.boards.going_on().filter(|pairing| is_theirs(*pairing)).collect();
         let (pairing, players) = (&mut *self.pairing, &self.players);
-        if let Err(why) = self.record.correct(&id, result, pairing, players, busy) {
+        if let Err(why) = self.record.correct(&id, result, pairing, players, &busy) {
             return Err(CommandError::NotCorrected { game: id, why });
         }
         // Somebody who had played all may have a game to play again.

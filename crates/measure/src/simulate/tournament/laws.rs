@@ -9,7 +9,7 @@ pub(super) const MEETS_ONCE: Law = Law {
 pub(super) const ONE_BOARD: Law = Law { name: "one-board", text: "no player plays two games at once" };
 pub(super) const COLOURS: Law = Law {
     name: "colours",
-    text: "the colours of each pair are balanced, where the organiser has neither paired nor corrected",
+    text: "the colours of each pair are balanced, where the organiser has not paired by hand",
 };
 pub(super) const BYES: Law =
     Law { name: "byes", text: "there are byes where there are rounds, and in a Swiss one for each player" };

@@ -201,7 +201,7 @@ impl Watch {
         let met = if is_free { Ok(0) } else { meetings(&played, setup.games_per_pair()) };
         let checked = stored_once(games).and(repeated_once(games)).and(met.map(drop));
         history.check(&MEETS_ONCE, checked.is_ok(), || checked.clone().err().unwrap_or_default())?;
-        if setup.is_open() || self.is_by_hand || self.is_corrected || setup.config.pairing.has_rounds() {
+        if setup.is_open() || self.is_by_hand || setup.config.pairing.has_rounds() {
             return Ok(());
         }
         let mut whites: BTreeMap<BTreeSet<&str>, BTreeMap<&str, usize>> = BTreeMap::new();

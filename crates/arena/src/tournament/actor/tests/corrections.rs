@@ -97,6 +97,36 @@ async fn a_correction_on_its_way_to_the_disk_keeps_the_seat_of_a_player_who_leav
     bench.close().await;
 }
 
+#[test]
+async fn a_game_that_has_been_played_again_does_not_count_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = "players = 2\ngames_per_pair = 2";
+    let mut bench = begun(folder.path(), settings, &["ada", "bob"]).await;
+    bench.pair();
+    let [white, black] = bench.games()[0].clone();
+    let first = bench.end(&white, &black, WHITE).await;
+    assert_eq!(bench.order(correct(&first, None)).await, Ok(()));
+    assert_eq!(bench.order(correct(&first, Some(WHITE))).await, Ok(()), "nobody has played meanwhile");
+    assert_eq!(bench.order(correct(&first, None)).await, Ok(()));
+    bench.pair();
+    assert_eq!(bench.games(), [[white.clone(), black.clone()]], "the colours of the first game");
+    let refused =
+        |game: &str| Err(CommandError::NotCorrected { game: game.to_owned(), why: NotNow::PlayedAgain });
+    assert_eq!(bench.order(correct(&first, Some(WHITE))).await, refused(&first));
+    let again = bench.end(&white, &black, BLACK).await;
+    assert_eq!(bench.order(correct(&first, Some(WHITE))).await, refused(&first));
+    let mut bench = reopened(bench, folder.path(), settings).await;
+    bench.pair();
+    assert_eq!(bench.games(), [[black.clone(), white.clone()]]);
+    // The second time is taken back, and the first one counts.
+    assert_eq!(bench.order(correct(&again, None)).await, Ok(()));
+    assert_eq!(bench.order(correct(&first, Some(WHITE))).await, Ok(()));
+    bench.end(&black, &white, GameResult::Draw).await;
+    assert!(bench.actor.is_complete());
+    assert_eq!((bench.score(&white), bench.score(&black)), (1.5, 0.5));
+    bench.close().await;
+}
+
 /// The game that a player is in.
 fn game_of(bench: &Bench, player: &str) -> [String; 2] {
     bench.games().into_iter().find(|names| names.contains(&player.to_owned())).unwrap()
