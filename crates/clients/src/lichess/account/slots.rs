@@ -13,7 +13,7 @@ use zeitnot_wire::lichess::{ChallengeId, GameEvent, GameId, TournamentId, UserId
 
 use crate::lichess::challenges::capacity::{RunningGames, SlotKind};
 
-/// An accepted challenge becomes a game in this time, or never.
+/// An accepted challenge becomes a game in this time after the reply, or never.
 pub(crate) const ACCEPTANCE_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
@@ -30,7 +30,8 @@ struct RunningGame {
 
 #[derive(Debug)]
 struct AcceptedChallenge {
-    since: Instant,
+    /// The reply to our acceptance, which may wait for long before it is sent; `None`: it has not come.
+    since: Option<Instant>,
     slot: SlotKind,
     opponent: Option<UserId>,
     /// Correspondence games need none before there is something to do.
@@ -107,15 +108,29 @@ impl GameSlots {
         self.accepted.len()
     }
 
+    /// Keeps a slot for the game of a challenge that is being accepted.
     pub(crate) fn accept(
         &mut self,
         id: ChallengeId,
         slot: SlotKind,
         opponent: Option<UserId>,
         seat: Option<Reservation>,
-        now: Instant,
     ) {
-        self.accepted.insert(id, AcceptedChallenge { since: now, slot, opponent, seat });
+        self.accepted.insert(id, AcceptedChallenge { since: None, slot, opponent, seat });
+    }
+
+    /// The challenge is accepted, as far as we know: its game begins soon, or never.
+    pub(crate) fn expect(&mut self, id: ChallengeId, now: Instant) {
+        if let Some(accepted) = self.accepted.get_mut(&id) {
+            accepted.since = Some(now);
+        }
+    }
+
+    /// Waits no longer for the replies to acceptances than for their games.
+    pub(crate) fn expect_all(&mut self, now: Instant) {
+        for accepted in self.accepted.values_mut() {
+            accepted.since.get_or_insert(now);
+        }
     }
 
     /// Frees the slot of an accepted challenge that becomes no game.
@@ -172,15 +187,15 @@ impl GameSlots {
         self.games.values().any(|game| game.tournament == Some(id))
     }
 
-    /// Frees the slots of accepted challenges that have not become games for so long. Returns their number.
+    /// Frees the slots of accepted challenges that have not become games so long after the reply. Returns their number.
     pub(crate) fn expire(&mut self, age: Duration, now: Instant) -> usize {
         let before = self.accepted.len();
-        self.accepted.retain(|_, accepted| now.saturating_duration_since(accepted.since) < age);
+        self.accepted.retain(|_, accepted| accepted.since.is_none_or(|since| now < since + age));
         before - self.accepted.len()
     }
 
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.accepted.values().map(|accepted| accepted.since + ACCEPTANCE_TIMEOUT).min()
+        self.accepted.values().filter_map(|accepted| Some(accepted.since? + ACCEPTANCE_TIMEOUT)).min()
     }
 }
 
@@ -206,8 +221,9 @@ mod tests {
         let mut slots = GameSlots::default();
         let now = Instant::now();
         let id: ChallengeId = "abcdefgh".parse().unwrap();
-        slots.accept(id, SlotKind::Bot, None, None, now);
-        slots.accept(id, SlotKind::Bot, None, None, now);
+        slots.accept(id, SlotKind::Bot, None, None);
+        slots.accept(id, SlotKind::Bot, None, None);
+        slots.expect(id, now);
         assert_eq!(slots.running(), BOT);
         assert!(slots.is_accepted(id.into()));
         slots.begin(&game(""), false, Instant::now());
@@ -223,7 +239,11 @@ mod tests {
         let mut slots = GameSlots::default();
         let now = Instant::now();
         let id: ChallengeId = "abcdefgh".parse().unwrap();
-        slots.accept(id, SlotKind::Human, None, None, now);
+        slots.accept(id, SlotKind::Human, None, None);
+        assert!(
+            slots.expire(ACCEPTANCE_TIMEOUT, now + 20 * ACCEPTANCE_TIMEOUT) == 0 && slots.due().is_none()
+        );
+        slots.expect(id, now);
         assert_eq!(slots.due(), Some(now + ACCEPTANCE_TIMEOUT));
         assert!(slots.expire(ACCEPTANCE_TIMEOUT, now + ACCEPTANCE_TIMEOUT / 2) == 0);
         assert_eq!(slots.expire(ACCEPTANCE_TIMEOUT, now + ACCEPTANCE_TIMEOUT), 1);
@@ -260,7 +280,7 @@ mod tests {
         let mut slots = GameSlots::default();
         let now = Instant::now();
         let (x, id): (UserId, ChallengeId) = ("X".parse().unwrap(), "abcdefgh".parse().unwrap());
-        slots.accept(id, SlotKind::Bot, Some(x.clone()), None, now);
+        slots.accept(id, SlotKind::Bot, Some(x.clone()), None);
         assert_eq!(slots.games_with(&x), 1);
         // The same game, whose event does not name the opponent.
         slots.begin(&game(""), false, Instant::now());
@@ -275,7 +295,7 @@ mod tests {
     fn correspondence_games_have_slots_of_their_own() {
         let mut slots = GameSlots::default();
         let now = Instant::now();
-        slots.accept("qwertzui".parse().unwrap(), SlotKind::Correspondence, None, None, now);
+        slots.accept("qwertzui".parse().unwrap(), SlotKind::Correspondence, None, None);
         let id = "ABCDEFGH".parse().unwrap();
         slots.resume(id, SlotKind::Correspondence, None, now);
         slots.begin(&game(""), false, now);

@@ -343,6 +343,7 @@ impl AccountState {
         self.incoming.close(&mut self.effects);
         self.teams.close(&mut self.effects);
         self.request_slots();
+        self.slots.expect_all(self.now);
         if !self.slots.is_empty() {
             // Whether their games still run decides how long to wait.
             self.playing.retry();

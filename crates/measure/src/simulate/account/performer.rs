@@ -226,7 +226,7 @@ impl World<'_> {
             && is_clocked(challenge)
             && let Some(program) = &mut self.program
         {
-            program.agreed.insert(*challenge, self.now);
+            program.agreed.insert(*challenge, None);
             let (playing, agreed) = (program.with_clock(), program.agreed());
             let own = program.config.concurrency.get() as usize;
             let taken = program.seated() + agreed + self.others.len();
@@ -254,10 +254,16 @@ impl World<'_> {
         again.map_or(Ok(()), |request| self.send(request))
     }
 
-    /// A challenge that was accepted becomes no game.
-    pub(super) fn disagree(&mut self, id: ChallengeId) {
-        if let Some(program) = &mut self.program {
+    /// Notes the reply to an acceptance.
+    pub(super) fn accepted(&mut self, id: ChallengeId, may_begin: bool) {
+        if may_begin {
+            self.know_game(id.into());
+        }
+        let Some(program) = &mut self.program else { return };
+        if !may_begin {
             program.agreed.remove(&id);
+        } else if let Some(since) = program.agreed.get_mut(&id) {
+            *since = Some(self.now);
         }
     }
 

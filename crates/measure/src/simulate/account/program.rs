@@ -9,7 +9,7 @@ use zeitnot_clients::lichess::{
 use zeitnot_seat::Reservation;
 use zeitnot_wire::lichess::{ChallengeId, GameId};
 
-/// A challenge that was accepted becomes a game in this time, or never.
+/// A challenge that was accepted becomes a game in this time after the reply, or never.
 const AGREED: Duration = Duration::from_secs(30);
 
 /// Task of a game that is followed and played.
@@ -28,8 +28,8 @@ pub(super) struct Program {
     pub(super) state: AccountState,
     pub(super) config: Config,
     pub(super) tasks: BTreeMap<GameId, Task>,
-    /// Games with clocks that we agreed on, and that have not begun.
-    pub(super) agreed: BTreeMap<ChallengeId, Duration>,
+    /// Games with clocks that we agreed on, and that have not begun; since the reply, if that has come.
+    pub(super) agreed: BTreeMap<ChallengeId, Option<Duration>>,
     /// Time of the last input.
     pub(super) now: Duration,
     pub(super) wake_at: Option<Duration>,
@@ -53,7 +53,8 @@ impl Program {
     }
 
     pub(super) fn agreed(&self) -> usize {
-        self.agreed.values().filter(|since| self.now.saturating_sub(**since) < AGREED).count()
+        let may_begin = |since: &Option<Duration>| since.is_none_or(|since| self.now < since + AGREED);
+        self.agreed.values().filter(|since| may_begin(since)).count()
     }
 
     /// Returns whether another game with a clock has a place, against anybody.

@@ -260,13 +260,11 @@ impl World<'_> {
         };
         match &reply {
             Reply::RunningGames(Ok(list)) => list.iter().for_each(|game| self.know_game(game.game_id)),
-            Reply::Accepted(id, Ok(())) | Reply::ChallengeEnded(id, Some(ChallengeEnd::Accepted)) => {
-                self.know_game((*id).into());
+            Reply::ChallengeEnded(id, Some(ChallengeEnd::Accepted)) => self.know_game((*id).into()),
+            Reply::Accepted(id, Ok(()) | Err(HttpError::Network(_) | HttpError::Server(_))) => {
+                self.accepted(*id, true);
             }
-            Reply::Accepted(id, Err(HttpError::Network(_) | HttpError::Server(_))) => {
-                self.know_game((*id).into())
-            }
-            Reply::Accepted(id, Err(_)) => self.disagree(*id),
+            Reply::Accepted(id, Err(_)) => self.accepted(*id, false),
             _ => {}
         }
         self.tell(Input::Reply(reply))

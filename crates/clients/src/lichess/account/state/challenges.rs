@@ -18,7 +18,7 @@ impl AccountState {
 
     pub(super) fn challenged(&mut self, challenge: Challenge, compat: Option<Compat>) {
         let id = challenge.id;
-        // Its acceptance may wait for longer than its slot is kept.
+        // Its acceptance may wait for longer than its slot is kept while we leave.
         let is_accepted = self.slots.contains(id) || self.incoming.is_accepting(id);
         if is_accepted || self.suspended.contains(id.into()) {
             return;
@@ -58,7 +58,7 @@ impl AccountState {
             },
         };
         let opponent = challenge.challenger.as_ref().map(|user| user.id.clone());
-        self.slots.accept(challenge.id, slot, opponent, seat, self.now);
+        self.slots.accept(challenge.id, slot, opponent, seat);
         let load = self.load();
         let ours = self.outgoing.withdraw(load, self.now, &mut self.effects);
         self.incoming.accept(challenge, ours, &mut self.effects);
@@ -67,9 +67,7 @@ impl AccountState {
     pub(super) fn accepted(&mut self, id: ChallengeId, result: Result<(), HttpError>) {
         match self.incoming.accepted(id, result, &mut self.effects) {
             // Its start may have been told before the reply came.
-            Acceptance::Stands if self.slots.is_accepted(id.into()) => {
-                self.starts.expect(id.into(), self.now)
-            }
+            Acceptance::Stands if self.slots.is_accepted(id.into()) => self.expect_game(id),
             Acceptance::Stands => {}
             Acceptance::Failed(limit) => {
                 self.slots.release(id);
@@ -84,13 +82,13 @@ impl AccountState {
             return;
         };
         let seat = self.incoming.queue.capacity.take_proposed();
-        self.slots.accept(
-            id,
-            slot,
-            Some(opponent),
-            seat.filter(|_| slot != SlotKind::Correspondence),
-            self.now,
-        );
+        self.slots.accept(id, slot, Some(opponent), seat.filter(|_| slot != SlotKind::Correspondence));
+        self.expect_game(id);
+    }
+
+    /// A challenge is accepted: its game begins soon, or never.
+    fn expect_game(&mut self, id: ChallengeId) {
+        self.slots.expect(id, self.now);
         self.starts.expect(id.into(), self.now);
     }
 

@@ -42,12 +42,7 @@ impl Driver {
     }
 
     fn challenge(&mut self, number: usize) {
-        let mut challenge: Challenge = challenge("180+2");
-        challenge.id = id(number);
-        if let Some(user) = &mut challenge.challenger {
-            user.id = format!("them{number}").parse().unwrap();
-        }
-        self.tell(Input::Event(Event::Challenge { challenge: Box::new(challenge), compat: None }));
+        self.tell(Input::Event(Event::Challenge { challenge: challenge_to_us(number), compat: None }));
     }
 
     fn begin(&mut self, number: usize) {
@@ -110,6 +105,15 @@ impl Driver {
 
 fn id<I: std::str::FromStr<Err: std::fmt::Debug>>(number: usize) -> I {
     format!("{number:08}").parse().unwrap()
+}
+
+fn challenge_to_us(number: usize) -> Box<Challenge> {
+    let mut challenge: Challenge = challenge("180+2");
+    challenge.id = id(number);
+    if let Some(user) = &mut challenge.challenger {
+        user.id = format!("them{number}").parse().unwrap();
+    }
+    Box::new(challenge)
 }
 
 fn game(number: usize, more: &str) -> GameEvent {
@@ -339,4 +343,28 @@ fn a_challenge_that_is_told_again_while_its_acceptance_waits_is_accepted_once() 
     account.wait_until(account.now + MINUTE);
     account.challenge(0);
     assert_eq!(account.accepted(), []);
+}
+
+#[test]
+fn an_acceptance_that_waits_keeps_its_seat_until_its_game_begins_or_never_will() {
+    let seats = Seats::new(1);
+    let mut account = Driver::new("concurrency = 2", &seats);
+    for number in [0, 2] {
+        account.challenge(number);
+        assert_eq!(account.accepted(), [id(number)]);
+        // The request waits for a rate limit.
+        account.wait_until(account.now + 10 * MINUTE);
+        account.challenge(number + 1);
+        account.tell(Input::Reply(Reply::Accepted(id(number), Ok(()))));
+        account.wait_until(account.now + ACCEPTANCE_TIMEOUT - SECOND);
+        assert!(!seats.has_free() && account.accepted().is_empty());
+        if number == 0 {
+            account.begin(0);
+            assert_eq!(account.seated().len(), 1);
+            account.tell(Input::Event(Event::ChallengeCanceled { challenge: challenge_to_us(1) }));
+            account.tell(Input::GameEnded(id(0), Some(GameEnd::Over)));
+        }
+    }
+    account.wait_until(account.now + SECOND);
+    assert_eq!(account.accepted(), [id(3)]);
 }
