@@ -97,6 +97,11 @@ pub(crate) enum BotLimit {
 }
 
 impl HttpError {
+    /// Returns the error of a request whose task crashed. It may have been carried out.
+    pub(crate) fn crashed() -> HttpError {
+        HttpError::Network("the request crashed".to_owned())
+    }
+
     /// Returns whether the same request may succeed later. The account finds out whether the token is still good.
     pub(crate) fn is_transient(&self) -> bool {
         matches!(self, HttpError::Limited { .. } | HttpError::Unauthorized) || self.is_inconclusive()

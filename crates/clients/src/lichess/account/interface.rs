@@ -119,6 +119,25 @@ impl Request {
         use Request::{Abort, Cancel, Decline, Save, Withdraw};
         matches!(self, Decline { .. } | Cancel(_) | Abort(_) | Withdraw(_) | Save(_))
     }
+
+    /// Returns the reply to this request if it fails with this error.
+    pub fn failed(&self, error: HttpError) -> Reply {
+        match self {
+            Request::RunningGames => Reply::RunningGames(Err(error)),
+            Request::Token => Reply::Token(Err(error)),
+            Request::Online => Reply::Online(Err(error)),
+            Request::Opponents => Reply::Opponents(Err(error)),
+            Request::Accept { challenge, .. } => Reply::Accepted(*challenge, Err(error)),
+            Request::Decline { .. } => Reply::Done(DoneKind::Decline),
+            Request::Challenge(opponent, _) => Reply::Created(opponent.clone(), Err(error)),
+            Request::Cancel(_) | Request::Withdraw(_) => Reply::Done(DoneKind::Other),
+            Request::Abort(_) => Reply::Done(DoneKind::Abort),
+            Request::Join(JoinRequest::Team(team)) => Reply::Team(team.id.clone(), Err(error)),
+            Request::Join(JoinRequest::LookUp(id)) => Reply::Tournament(*id, Err(error)),
+            Request::Join(JoinRequest::Tournament(tournament, _)) => Reply::Joined(tournament.id, Err(error)),
+            Request::Save(_) => Reply::Saved(Err(io::Error::other(error))),
+        }
+    }
 }
 
 /// Reply to a [`Request`]. It may come late, and in another order than the requests.
@@ -166,4 +185,31 @@ pub enum DoneKind {
     Abort,
     /// [`Request::Cancel`] or [`Request::Withdraw`]
     Other,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_fails_is_owed_no_more_and_no_less_than_its_reply() {
+        let challenge: ChallengeId = "abcdefgh".parse().unwrap();
+        let requests = [
+            Request::RunningGames,
+            Request::Token,
+            Request::Online,
+            Request::Opponents,
+            Request::Accept { challenge, instead_of: None },
+            Request::Decline { challenge, reason: DeclineReason::Later },
+            Request::Cancel(challenge),
+            Request::Abort(challenge.into()),
+            Request::Join(JoinRequest::LookUp("ABCDEFGH".parse().unwrap())),
+            Request::Withdraw("ABCDEFGH".parse().unwrap()),
+            Request::Save(DeclineHistory::default()),
+        ];
+        for request in requests {
+            let reply = request.failed(HttpError::crashed());
+            assert_eq!(reply.is_owed(), request.is_owed(), "{request:?}: {reply:?}");
+        }
+    }
 }

@@ -186,10 +186,12 @@ impl<'a> Performer<'a> {
     fn send(&mut self, request: Request) {
         self.owed += usize::from(request.is_owed());
         let requests = self.requests.clone();
-        self.tasks.spawn(async move {
+        let if_crashed = Outcome::Reply(request.failed(HttpError::crashed()), None);
+        let task = async move {
             let (reply, lines) = requests.perform(request).await;
             Outcome::Reply(reply, lines.map(Box::new))
-        });
+        };
+        self.tasks.spawn(task, if_crashed);
     }
 
     /// Returns what the end of a task means.
@@ -199,9 +201,8 @@ impl<'a> Performer<'a> {
                 self.owed -= usize::from(reply.is_owed());
                 if let (Reply::Created(_, Ok(id)), Some(lines)) = (&reply, lines) {
                     let id = *id;
-                    self.tasks.spawn(async move {
-                        Outcome::Reply(Reply::ChallengeEnded(id, challenge_end(*lines).await), None)
-                    });
+                    let ended = move |end| Outcome::Reply(Reply::ChallengeEnded(id, end), None);
+                    self.tasks.spawn(async move { ended(challenge_end(*lines).await) }, ended(None));
                 }
                 Input::Reply(reply)
             }
@@ -215,6 +216,7 @@ impl<'a> Performer<'a> {
             self.context.http.clocks().begin(id, now());
         }
         let opponent = self.games.begin(id, &self.context);
-        self.tasks.spawn(async move { Outcome::Opponent(id, opponent.await.ok()) });
+        let task = async move { Outcome::Opponent(id, opponent.await.ok()) };
+        self.tasks.spawn(task, Outcome::Opponent(id, None));
     }
 }

@@ -89,7 +89,8 @@ impl GameActions {
         info!("{}", action.path());
         let http = self.http.clone();
         let id = self.id;
-        self.tasks.spawn(async move { (action, perform(&http, id, action).await) });
+        let if_crashed = (action, Err(HttpError::crashed()));
+        self.tasks.spawn(async move { (action, perform(&http, id, action).await) }, if_crashed);
     }
 
     pub(crate) fn is_empty(&self) -> bool {

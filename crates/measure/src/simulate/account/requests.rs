@@ -1,6 +1,6 @@
 //! Requests between the program and the server, with their faults.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use zeitnot_clients::lichess::simulation::{DoneKind, HttpError, Input, JoinRequest, Reply, Request};
 use zeitnot_wire::lichess::{ChallengeEnd, ChallengeId, Status};
@@ -43,25 +43,6 @@ fn refused() -> HttpError {
     HttpError::Refused { status: 403, what: "forbidden".to_owned(), limit: None }
 }
 
-/// Returns the reply to a request that failed.
-fn failed(request: &Request, error: HttpError) -> Reply {
-    match request {
-        Request::RunningGames => Reply::RunningGames(Err(error)),
-        Request::Token => Reply::Token(Err(error)),
-        Request::Online => Reply::Online(Err(error)),
-        Request::Opponents => Reply::Opponents(Err(error)),
-        Request::Accept { challenge, .. } => Reply::Accepted(*challenge, Err(error)),
-        Request::Decline { .. } => Reply::Done(DoneKind::Decline),
-        Request::Challenge(opponent, _) => Reply::Created(opponent.clone(), Err(error)),
-        Request::Cancel(_) | Request::Withdraw(_) => Reply::Done(DoneKind::Other),
-        Request::Abort(_) => Reply::Done(DoneKind::Abort),
-        Request::Join(JoinRequest::Team(team)) => Reply::Team(team.id.clone(), Err(error)),
-        Request::Join(JoinRequest::LookUp(id)) => Reply::Tournament(*id, Err(error)),
-        Request::Join(JoinRequest::Tournament(tournament, _)) => Reply::Joined(tournament.id, Err(error)),
-        Request::Save(_) => Reply::Saved(Err(io::Error::other("the disk is full"))),
-    }
-}
-
 impl World<'_> {
     pub(super) fn send(&mut self, request: Request) -> Result<(), Broken> {
         self.requests.sent(&request, self.now, self.history)?;
@@ -83,7 +64,7 @@ impl World<'_> {
         let (reply, delay) = match fate {
             Fate::Answered => (self.serve(request), millis(&mut self.rng, 20..300)),
             Fate::AnswerLost => {
-                let reply = failed(&request, network());
+                let reply = request.failed(network());
                 if let Reply::Created(_, Ok(id)) = self.serve(request) {
                     self.lapses(id);
                 }
@@ -97,7 +78,7 @@ impl World<'_> {
                 if let Request::Cancel(id) | Request::Accept { instead_of: Some(id), .. } = &request {
                     self.lapses(*id);
                 }
-                (failed(&request, error), delay)
+                (request.failed(error), delay)
             }
         };
         self.after(delay, Happening::Replied(run, kind, accepted, reply));
