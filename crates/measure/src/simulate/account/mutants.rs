@@ -27,7 +27,7 @@ pub(super) const BEGIN_TWICE: Mutant =
     Mutant { name: "begin-twice", text: "a game is begun twice", law: &laws::BEGINS_ONCE };
 pub(super) const LOSE_RESULT: Mutant = Mutant {
     name: "lose-result",
-    text: "the result that `gameFinish` told is forgotten (fault 3)",
+    text: "the result that `gameFinish` told does not reach the game's task, only the end does (fault 3)",
     law: &laws::RESULT,
 };
 pub(super) const SHORT_LIST: Mutant =
@@ -36,7 +36,7 @@ pub(super) const DEAF_TO_STOP: Mutant =
     Mutant { name: "deaf-to-stop", text: "the order to stop is not heard", law: &laws::QUIET };
 pub(super) const RUNS_ON: Mutant = Mutant {
     name: "runs-on",
-    text: "the end of a game's task is not noticed: its clock runs on (fault 5)",
+    text: "after the order to stop, no game is given up while the server is away (fault 5)",
     law: &laws::LEAVES,
 };
 pub(super) const MISREAD_TOKEN: Mutant =

@@ -145,7 +145,6 @@ impl World<'_> {
         match input {
             Input::Wake => self.is(&mutants::NO_WAKE),
             Input::Stop => self.is(&mutants::DEAF_TO_STOP),
-            Input::GameEnded(..) => self.is(&mutants::RUNS_ON),
             Input::Event(Event::Challenge { .. }) => self.is(&mutants::LOSE_CHALLENGE) && self.rng.bool(),
             _ => false,
         }
@@ -199,6 +198,10 @@ impl World<'_> {
             Effect::Seat(id, seat) => {
                 self.seat(id, seat);
                 Ok(())
+            }
+            Effect::Finish(_, GameFinish::Unanswered) if self.is(&mutants::RUNS_ON) => Ok(()),
+            Effect::Finish(id, GameFinish::Told { .. }) if self.is(&mutants::LOSE_RESULT) => {
+                self.finish_game(id, GameFinish::Unlisted)
             }
             Effect::Finish(id, finish) => self.finish_game(id, finish),
             Effect::RequestSlot(id) => {

@@ -73,7 +73,6 @@ impl World<'_> {
     /// A game's task is told that the game is over. The first end counts.
     pub(super) fn finish_game(&mut self, id: GameId, finish: GameFinish) -> Result<(), Broken> {
         let is_over = self.server.games.get(&id).is_some_and(|game| game.is_over());
-        let is_lost = self.is(&mutants::LOSE_RESULT);
         // While the server is away, nobody can know.
         let is_counted = self.program.as_ref().is_some_and(|program| program.config.games.is_some());
         let is_leaving = self.stopped.is_some() || is_counted;
@@ -89,7 +88,7 @@ impl World<'_> {
             _ => true,
         };
         self.history.check(&laws::RESULT, is_same, || format!("{id}: {:?}, then {finish:?}", task.told))?;
-        if !is_lost && task.told.is_none() {
+        if task.told.is_none() {
             task.told = Some(finish);
             self.after(Duration::from_millis(100), Happening::TaskEnds(self.run, id));
         }
