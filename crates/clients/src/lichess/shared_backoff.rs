@@ -11,7 +11,7 @@ use crate::backoff::{Backoff, Reconnect, max_in_game};
 /// delay between two of them grows up to `max_delay`, and is at most 2 s or a sixteenth of our time left while a game
 /// with a running clock waits.
 #[derive(Debug)]
-pub(crate) struct SharedBackoff {
+pub struct SharedBackoff {
     delays: Backoff,
     /// Successes that last so long reset the delays.
     stable_after: Duration,
@@ -31,17 +31,18 @@ struct Failure {
 }
 
 impl SharedBackoff {
-    pub(crate) fn new(reconnect: &Reconnect, stable_after: Duration) -> SharedBackoff {
+    /// Creates the back-off of a kind whose attempts have not failed.
+    pub fn new(reconnect: &Reconnect, stable_after: Duration) -> SharedBackoff {
         SharedBackoff { delays: Backoff::new(reconnect), stable_after, failure: None, recovered: None }
     }
 
     /// Returns whether the latest attempt failed, so that one at a time is made.
-    pub(crate) fn is_failing(&self) -> bool {
+    pub fn is_failing(&self) -> bool {
         self.failure.is_some()
     }
 
     /// Returns when the next attempt is due, where a game that needs it leaves us this much time. `None`: at once.
-    pub(crate) fn due(&self, time_left: Option<Duration>) -> Option<Instant> {
+    pub fn due(&self, time_left: Option<Duration>) -> Option<Instant> {
         let failure = self.failure?;
         // The game may have begun after the failure.
         match time_left.filter(|_| !failure.is_told) {
@@ -51,7 +52,7 @@ impl SharedBackoff {
     }
 
     /// Notes a success. Returns whether attempts failed before.
-    pub(crate) fn succeeded(&mut self, now: Instant) -> bool {
+    pub fn succeeded(&mut self, now: Instant) -> bool {
         let has_failed = self.failure.take().is_some();
         if has_failed {
             self.recovered = Some(now);
@@ -60,7 +61,7 @@ impl SharedBackoff {
     }
 
     /// Notes a failure; of several attempts under way at the same time, that of the first or of the probe.
-    pub(crate) fn failed(&mut self, now: Instant, time_left: Option<Duration>) {
+    pub fn failed(&mut self, now: Instant, time_left: Option<Duration>) {
         let recovered = self.recovered.take();
         if recovered.is_some_and(|recovered| now.saturating_duration_since(recovered) >= self.stable_after) {
             self.delays.reset();

@@ -13,5 +13,7 @@ pub use super::{
     game::{context::GameEnd, result::GameFinish},
     http::HttpError,
     matchmaking::decline_history::DeclineHistory,
+    shared_backoff::SharedBackoff,
     teams::schedule::JoinRequest,
 };
+pub use crate::backoff::Backoff;
