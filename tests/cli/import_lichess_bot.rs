@@ -202,6 +202,40 @@ fn limits_of_challenges_have_their_names_here() {
     assert!(converted.left.iter().all(|left| !left.starts_with("challenge.")), "{:?}", converted.left);
 }
 
+/// Theirs challenges bots even if all games are reserved; ours would refuse that as a contradiction.
+#[test]
+fn no_more_games_are_reserved_than_the_rest_allows() {
+    for (theirs, reserved, left) in [
+        ("challenge: {concurrency: 3, games_reserved_for_humans: 3}", 3, None),
+        ("challenge: {concurrency: 3, games_reserved_for_humans: 4}", 3, Some("there are no more games")),
+        (
+            "challenge: {concurrency: 3, games_reserved_for_humans: 3}\nmatchmaking: {allow_matchmaking: true}",
+            2,
+            Some("matchmaking needs a game that is not reserved"),
+        ),
+        (
+            "challenge: {games_reserved_for_humans: 1}\nmatchmaking: {allow_matchmaking: true}",
+            0,
+            Some("matchmaking needs a game that is not reserved"),
+        ),
+        (
+            "challenge: {concurrency: 2, games_reserved_for_humans: 1, only_bot: true}",
+            0,
+            Some("no challenge of a human is accepted"),
+        ),
+    ] {
+        let converted = converted(&format!("engine: {{}}\n{theirs}\n"));
+        read(&converted);
+        let line = format!("reserved_for_humans = {reserved}\n");
+        assert!(converted.text.contains(&line), "{line}\n{}", converted.text);
+        let told = |left: &String| left.starts_with("challenge.games_reserved_for_humans (");
+        let told = converted.left.iter().find(|left| told(left));
+        assert_eq!(told.is_some(), left.is_some(), "{theirs}: {told:?}");
+        let is_reason = |left: &str| told.is_some_and(|told| told.contains(left));
+        assert!(left.is_none_or(is_reason), "{theirs}: {told:?}");
+    }
+}
+
 #[test]
 fn go_commands_become_limits() {
     let uci = "engine: {dir: e, name: lc0, uci_options: {go_commands: {nodes: 1, depth: 5, movetime: 1500, mate: 2}}}";

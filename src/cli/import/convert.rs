@@ -43,6 +43,7 @@ pub fn convert(yaml: &str, home: &Path, token_file: Option<&Path>) -> Result<Con
     import.books();
     import.challenges();
     matchmaking::convert(&mut import);
+    import.reserved_games();
     import.records();
     let token_file = token_file.filter(|_| token.is_some());
     if let Some(file) = token_file {
@@ -259,6 +260,25 @@ impl Import<'_> {
             self.take(most);
             self.set("server.challenge.bot.max_recent_challenges", games);
             self.set("server.challenge.bot.recent_challenge_age", within);
+        }
+    }
+
+    /// Games for humans. Theirs challenges bots even if all games are reserved, which ours refuses.
+    fn reserved_games(&mut self) {
+        let [ours, theirs] = ["server.challenge.reserved_for_humans", "challenge.games_reserved_for_humans"];
+        let number = |key| self.ours_at(key).and_then(Toml::as_integer);
+        let (Some(reserved), Some(games)) = (number(ours), number("server.concurrency")) else { return };
+        let accepts = self.ours_at("server.challenge.human.accept").and_then(Toml::as_bool).unwrap_or(true);
+        let (most, why) = if !accepts {
+            (0, "no challenge of a human is accepted")
+        } else if self.ours_at("server.matchmaking").is_some() {
+            (games - 1, "matchmaking needs a game that is not reserved")
+        } else {
+            (games, "there are no more games")
+        };
+        if reserved > most {
+            self.set(ours, most);
+            self.leave(theirs, &format!("{most} instead of {reserved}: {why}"));
         }
     }
 
