@@ -321,6 +321,8 @@ impl Import<'_> {
 
     /// Reports the keys that were not converted.
     fn leave_rest(&mut self) {
+        // Taking keys changes their order.
+        self.theirs.sort_all_objects();
         let Value::Object(theirs) = std::mem::take(&mut self.theirs) else { return };
         self.leave_keys("", &theirs);
     }
