@@ -7,9 +7,10 @@ use toml::{Table, Value};
 use tracing::{error, info, warn};
 use zeitnot_bot as bot;
 use zeitnot_clients::Server;
+use zeitnot_settings::is_reloadable;
 
 use super::{
-    config::{Config, ConfigArgs, ConfigErrors},
+    config::{Config, ConfigArgs, ConfigErrors, schema, server_table},
     log::LogFilter,
 };
 
@@ -98,10 +99,7 @@ impl Playing {
         let mut changes = Changes::default();
         let mut keys = Vec::new();
         compare(&self.tables.others, &others, &mut String::new(), &mut keys);
-        changes.add(keys, |key| match key.split_once('.') {
-            Some(("bot", key)) => bot::Config::can_change(key),
-            _ => key == "log.level",
-        });
+        changes.add(keys, |key| is_reloadable(schema(), key));
         self.tables.others = others;
         for (at, (table, new)) in servers.into_iter().zip(&config.servers).enumerate() {
             let Some(running) = running.get(at).copied().flatten() else {
@@ -112,7 +110,8 @@ impl Playing {
             let mut keys = Vec::new();
             let path = format!("server[{at}]");
             compare(before, &table, &mut path.clone(), &mut keys);
-            if changes.add(keys, |key| new.can_change(&key[path.len() + 1..])) {
+            let protocol = table.get("protocol").and_then(Value::as_str).unwrap_or_default();
+            if changes.add(keys, |key| is_reloadable(server_table(protocol), &key[path.len() + 1..])) {
                 self.servers[running].take_over(&**new);
             }
             *before = table;

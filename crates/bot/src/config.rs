@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use zeitnot_engine::{book::BookConfig, time::Budget};
 use zeitnot_net::Contradictions;
-use zeitnot_settings::{HumanTime, is_reloadable, schema_of, settings};
+use zeitnot_settings::{HumanTime, settings};
 
 use crate::{choice, lag, policy, sources::SourceOrder};
 
@@ -84,13 +84,7 @@ impl Config {
         }
     }
 
-    /// Returns whether a key of the table, such as `draw.moves`, can change while games run. Those that begin then are
-    /// played by it.
-    pub fn can_change(key: &str) -> bool {
-        is_reloadable(&schema_of::<Config>(), key)
-    }
-
-    /// Takes over what [can change](Config::can_change).
+    /// Takes over the keys that are declared as reloadable, for the games that begin then.
     pub(crate) fn update(&mut self, to: &Config) {
         self.max_games = to.max_games;
         (self.max_move_time, self.untimed_move_time) = (to.max_move_time, to.untimed_move_time);

@@ -73,7 +73,7 @@ impl Bot {
         )
     }
 
-    /// Takes what [can change](Config::can_change) from these configurations, for the games that begin then.
+    /// Takes the reloadable keys from these configurations, for the games that begin then.
     #[must_use]
     pub fn with_updates(self, updates: watch::Receiver<Config>) -> Bot {
         Bot { updates: Some(updates), ..self }

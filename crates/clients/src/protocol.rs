@@ -55,13 +55,7 @@ pub trait Protocol {
     /// Line that says how that server works instead.
     fn takes(kind: OrderKind) -> Result<(), &'static str>;
 
-    /// Returns whether a key of the table, such as `challenge.bot.accept`, can change while games run.
-    fn can_change(_: &str) -> bool {
-        false
-    }
-
-    /// Plays until told to stop, and reconnects by itself. Takes what [can change](Protocol::can_change) from later
-    /// configurations.
+    /// Plays until told to stop, and reconnects by itself. Takes the reloadable keys from later configurations.
     fn run(
         config: watch::Receiver<Self::Config>,
         lobby: Lobby,

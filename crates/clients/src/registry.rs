@@ -79,10 +79,7 @@ pub trait Client: Any + fmt::Debug + fmt::Display + Send + Sync {
     /// Line that says how that server works instead.
     fn takes(&self, kind: OrderKind) -> Result<(), &'static str>;
 
-    /// Returns whether a key of the table, such as `challenge.bot.accept`, can change while games run.
-    fn can_change(&self, key: &str) -> bool;
-
-    /// Goes on by the configuration of another server of this protocol, as far as its keys can change.
+    /// Goes on by the configuration of another server of this protocol, as far as its keys are reloadable.
     fn take_over(&self, new: &dyn Client);
 
     /// Plays there until told to stop. The only errors are those that the user must resolve.
@@ -121,10 +118,6 @@ impl<P: Protocol + 'static> Client for ClientOf<P> {
 
     fn takes(&self, kind: OrderKind) -> Result<(), &'static str> {
         P::takes(kind)
-    }
-
-    fn can_change(&self, key: &str) -> bool {
-        P::can_change(key)
     }
 
     fn take_over(&self, new: &dyn Client) {

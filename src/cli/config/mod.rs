@@ -30,6 +30,7 @@ pub use error::{ConfigError, ConfigErrors};
 use overrides::DEFAULT_FILE;
 pub use overrides::{ConfigArgs, ConfigFileArgs, Overrides};
 use reader::Reader;
+pub(super) use schema::server_table;
 pub use schema::{Audience, key_tables, sample_for, schema, schema_file};
 
 /// The configuration file. Missing keys have defaults.

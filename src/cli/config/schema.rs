@@ -56,7 +56,7 @@ pub(super) fn table(name: &str) -> &'static Value {
 }
 
 /// Returns the schema of a `[[server]]` table.
-pub(super) fn server_table(protocol: &str) -> &'static Value {
+pub(in crate::cli) fn server_table(protocol: &str) -> &'static Value {
     let all = SCHEMA["properties"][SERVER]["items"]["oneOf"].as_array();
     let found = all.into_iter().flatten().find(|table| table["properties"][PROTOCOL]["const"] == *protocol);
     found.unwrap_or(&Value::Null)

@@ -4,7 +4,7 @@ use std::{env, fmt, fs::File, num::NonZeroU32, path::PathBuf};
 
 use serde::{Deserializer, de::Error};
 use zeitnot_net::{Contradictions, http::BaseUrl, secret, secret_file};
-use zeitnot_settings::{is_reloadable, schema_of, settings, shown};
+use zeitnot_settings::{settings, shown};
 use zeitnot_wire::lichess::{Speed, Token};
 
 use super::{
@@ -83,11 +83,6 @@ settings! {
     }
 }
 
-/// Returns whether a key can change while games run.
-pub(super) fn can_change(key: &str) -> bool {
-    is_reloadable(&schema_of::<Config>(), key)
-}
-
 impl Config {
     pub(crate) fn game_rules(&self) -> GameRules {
         GameRules {
@@ -98,7 +93,7 @@ impl Config {
         }
     }
 
-    /// Takes over what [can change](can_change) from another configuration.
+    /// Takes over the keys that are declared as reloadable.
     pub(super) fn take_over(&mut self, new: Config) {
         let Config { concurrency, claim, max_takebacks_accepted, berserk, correspondence, .. } = new;
         let checkin_period = self.correspondence.checkin_period;
@@ -233,10 +228,13 @@ fn read_token<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Token
 
 #[cfg(test)]
 mod tests {
+    use zeitnot_settings::{is_reloadable, schema_of};
+
     use super::*;
 
     #[test]
     fn who_is_played_can_change_while_games_run() {
+        let can_change = |key| is_reloadable(&schema_of::<Config>(), key);
         for key in ["concurrency", "challenge", "challenge.bot.accept", "players.block_list", "matchmaking"] {
             assert!(can_change(key), "{key}");
         }

@@ -114,10 +114,6 @@ impl Protocol for Lichess {
         Ok(())
     }
 
-    fn can_change(key: &str) -> bool {
-        config::can_change(key)
-    }
-
     async fn run(
         mut updates: watch::Receiver<Config>,
         lobby: Lobby,
