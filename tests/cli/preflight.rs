@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Output};
 
 use tempfile::TempDir;
 
-use crate::support::command::{err, out, zeitnot};
+use crate::support::command::{ZEITNOT, err, out, zeitnot};
 
 const CONTEST: &str =
     "[[server]]\nprotocol = 'contest'\naddress = 'tcp://localhost:1'\ntournament = 't'\nplayer = 'p'\n";
@@ -119,6 +119,20 @@ fn a_tournament_is_shown_with_its_system_and_with_who_may_join() {
         "arena: tournament open at 60+0: round-robin, games per pair: 2, open to all",
     ] {
         assert!(out(&check).lines().any(|told| told == line), "{check:?}");
+    }
+}
+
+/// What `check --default` prints needs a token and a program that plays, and nothing else.
+#[test]
+fn the_printed_configurations_are_accepted() {
+    let program = format!("\ncommand = {ZEITNOT:?}\nargs = ['uci']");
+    for user in ["lichess", "contest", "tuc", "imcs", "arena", "match"] {
+        let printed = zeitnot(&["check", "--default", user]).output().unwrap();
+        let dir = folder(&out(&printed).replace("\ncommand = \"stockfish\"", &program));
+        secret(dir.path(), "lichess.token", 0o600);
+        let check = run(&dir, &["check", "--config", "config.toml"]);
+        assert_eq!(check.status.code(), Some(0), "{user}: {check:?}");
+        assert!(out(&check).starts_with("config.toml is valid.\n"), "{user}: {check:?}");
     }
 }
 

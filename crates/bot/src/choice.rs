@@ -61,15 +61,15 @@ fn variants(_: &mut SchemaGenerator) -> Schema {
 }
 
 fn speeds(_: &mut SchemaGenerator) -> Schema {
-    list_of(words(["ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"]))
+    list_of(words(Speed::ALL))
 }
 
 fn colors(_: &mut SchemaGenerator) -> Schema {
-    words(["white", "black"])
+    words(Color::BOTH)
 }
 
 fn opponents(_: &mut SchemaGenerator) -> Schema {
-    words(["human", "bot"])
+    words([Opponent::Human, Opponent::Bot])
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -177,7 +177,7 @@ struct Table {
     #[schemars(extend("default" = []))]
     args: Option<Vec<String>>,
     /// Its working folder. Without it, the current one.
-    #[schemars(example = &".")]
+    #[schemars(example = &"/opt/stockfish")]
     folder: Option<PathBuf>,
     /// Its protocol: "xboard" is CECP, version 2.
     #[schemars(extend("default" = Protocol::default()))]

@@ -5,11 +5,12 @@ use serde::{
     de::{IntoDeserializer, value},
 };
 use utoipa::ToSchema;
+use zeitnot_settings::{JsonSchema, schemars};
 
 /// Players in one tournament, at most.
 pub const MAX_PLAYERS: usize = 1024;
 
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairingKind {
     /// Everybody meets everybody.
@@ -24,7 +25,7 @@ pub enum PairingKind {
 }
 
 /// Acceleration of a Swiss tournament.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccelerationKind {
     /// FIDE handbook C.04.5.1.
@@ -32,7 +33,7 @@ pub enum AccelerationKind {
 }
 
 /// Tie-break of FIDE handbook C.07.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
 pub enum TieBreak {
     /// Scores of the opponents.
     #[serde(rename = "buchholz")]

@@ -5,6 +5,7 @@ use std::{borrow::Borrow, fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 use unicode_security::{GeneralSecurityProfile, RestrictionLevel, RestrictionLevelDetection, skeleton};
 use utoipa::ToSchema;
+use zeitnot_settings::{JsonSchema, schemars};
 use zeitnot_wire::printable;
 
 /// Longest name, in characters.
@@ -12,7 +13,9 @@ const MAX_LENGTH: usize = 49;
 
 /// Name that fits into one field of a message, one segment of a URL and into a table, and that shows what it is: no spaces,
 /// nothing invisible, and no letters of several scripts that look alike.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, ToSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 #[schema(value_type = String, min_length = 1, max_length = 49, pattern = "^\\S+$")]
 pub struct Name(Arc<str>);

@@ -25,7 +25,7 @@ pub struct TimeControl {
 }
 
 /// The speed of a game as Lichess defines it: by the initial time and forty increments.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Speed {
     /// Less than 30 seconds.
@@ -43,6 +43,16 @@ pub enum Speed {
 }
 
 impl Speed {
+    /// All speeds, the fastest first.
+    pub const ALL: [Speed; 6] = [
+        Speed::UltraBullet,
+        Speed::Bullet,
+        Speed::Blitz,
+        Speed::Rapid,
+        Speed::Classical,
+        Speed::Correspondence,
+    ];
+
     /// The speed of a game with this clock, or without one.
     pub fn of(clock: Option<TimeControl>) -> Speed {
         let Some(TimeControl { initial, increment }) = clock else { return Speed::Correspondence };

@@ -82,7 +82,7 @@ pub struct GameDetails {
 }
 
 /// Kind of opponent.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Opponent {
     /// A person.

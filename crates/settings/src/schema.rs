@@ -1,8 +1,7 @@
 //! The schema of a table, as JSON: without references, and as TOML has it, which knows no null.
 
-use std::fmt::Display;
-
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, json_schema};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Returns the schema of a table.
@@ -13,9 +12,9 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Schema of text that is one of these words.
-pub fn words<W: Display>(words: impl IntoIterator<Item = W>) -> Schema {
-    let words: Vec<_> = words.into_iter().map(|word| word.to_string()).collect();
+/// Schema of text that is one of these words, as they are serialized.
+pub fn words<W: Serialize>(words: impl IntoIterator<Item = W>) -> Schema {
+    let words: Vec<_> = words.into_iter().map(|word| json!(word)).collect();
     json_schema!({ "type": "string", "enum": words })
 }
 

@@ -29,7 +29,7 @@ pub enum ClockPolicy {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Where to listen for HTTP.
+    /// Address to listen on for HTTP; port 0 takes any free port.
     #[schemars(example = &"127.0.0.1:9663")]
     pub listen: SocketAddr,
     /// Token that may create accounts: POST /api/zeitnot/account with name=… (and title=…, token=…).
@@ -71,7 +71,7 @@ pub struct Config {
     #[serde(default = "seconds::<180>", with = "HumanTime")]
     #[schemars(extend("x-max" = "7days"))]
     pub max_clock_increment: Duration,
-    /// One table an account.
+    /// One table for each account.
     #[serde(default)]
     pub account: Vec<AccountConfig>,
     /// Limits for one account. A challenge to a person counts as five.
@@ -99,7 +99,7 @@ settings! {
         /// Initial number of games for each kind: lichess-bot challenges nobody who has played none.
         games: u32 = 1,
         /// An [[arena.tournament]] in which it plays whenever it is connected.
-        #[schemars(with = "String", example = &"class")]
+        #[schemars(example = &"class")]
         class: Option<Name> = None,
         /// Scopes of its token.
         #[schemars(with = "Vec<String>", extend("default" = ["bot:play"]))]

@@ -14,7 +14,7 @@ use zeitnot_pairing::{
     format::{AccelerationKind, Format, MAX_PLAYERS, PairingKind, TieBreak},
 };
 use zeitnot_rules::TimeControl;
-use zeitnot_settings::{HumanTime, JsonSchema, Schema, SchemaGenerator, list_of, schemars, words};
+use zeitnot_settings::{HumanTime, JsonSchema, schemars};
 
 use crate::{
     duration::{MAX_WAIT, seconds},
@@ -29,7 +29,7 @@ use crate::{
 pub struct TournamentConfig {
     /// Name that players write after `JOIN`.
     #[schema(example = "class")]
-    #[schemars(with = "String", example = &"class")]
+    #[schemars(example = &"class")]
     pub name: Name,
     /// Seconds for each player and game, and seconds added after each move: `"3+0.05"`.
     #[serde(rename(serialize = "time_control"))]
@@ -38,7 +38,6 @@ pub struct TournamentConfig {
     pub time: TimeControl,
     /// Pairing system.
     #[serde(default)]
-    #[schemars(schema_with = "pairing_kinds")]
     pub pairing: PairingKind,
     /// Rounds of a Swiss tournament.
     #[serde(default)]
@@ -47,17 +46,15 @@ pub struct TournamentConfig {
     pub rounds: Option<u32>,
     /// Virtual points in the first rounds of a Swiss tournament.
     #[serde(default)]
-    #[schemars(with = "String", example = &"baku")]
+    #[schemars(example = &"baku")]
     pub acceleration: Option<AccelerationKind>,
     /// Tie-breaks in the order in which they decide; if none is named, those of the pairing system.
     #[serde(default)]
-    #[schemars(schema_with = "tie_breaks")]
     pub tie_breaks: Vec<TieBreak>,
     /// Players of a gauntlet who meet all others.
     #[serde(default)]
-    #[schemars(with = "Vec<String>", extend("default" = []))]
     pub gauntlet: Vec<Name>,
-    /// Games of each pair in a round robin and a gauntlet; colours are balanced.
+    /// Games of each pair in a round robin and a gauntlet; colors are balanced.
     #[serde(default = "games_per_pair")]
     #[schema(minimum = 1, maximum = 1000)]
     pub games_per_pair: u32,
@@ -70,7 +67,7 @@ pub struct TournamentConfig {
     /// organiser says so.
     #[serde(default)]
     #[schema(value_type = StartKind)]
-    #[schemars(schema_with = "start_kinds", example = &"organiser")]
+    #[schemars(example = &"organiser")]
     pub start: Option<StartKind>,
     /// Players may join after the beginning.
     #[serde(default)]
@@ -112,18 +109,6 @@ pub struct TournamentConfig {
     pub openings: Option<PathBuf>,
 }
 
-fn pairing_kinds(_: &mut SchemaGenerator) -> Schema {
-    words(["round-robin", "swiss", "gauntlet", "knockout"])
-}
-
-fn tie_breaks(_: &mut SchemaGenerator) -> Schema {
-    list_of(words(["buchholz", "buchholz-cut-1", "sonneborn-berger", "direct-encounter", "wins"]))
-}
-
-fn start_kinds(_: &mut SchemaGenerator) -> Schema {
-    words(["full", "organiser", "at-once"])
-}
-
 impl fmt::Display for TournamentConfig {
     /// Says who meets whom and who may join, without secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -148,7 +133,7 @@ impl fmt::Display for TournamentConfig {
 }
 
 /// Beginning of play.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StartKind {
     /// Begins when all seats are taken.

@@ -22,7 +22,7 @@ pub struct TucConfig {
     #[serde(default = "rules", deserialize_with = "read_rules", serialize_with = "shown")]
     #[schemars(with = "String")]
     pub rules: Rules,
-    /// Number of games after which the table closes. Without it, none.
+    /// Number of games after which the table closes. Without it, it stays open.
     #[serde(default)]
     #[schemars(example = 50)]
     pub games: Option<NonZeroU32>,

@@ -56,7 +56,7 @@ settings! {
         /// Private file with nothing but the server's password; or ZEITNOT_CACHE_PASSWORD in the environment.
         #[schemars(example = &"cache.password")]
         shared_password_file: Option<PathBuf> = None,
-        /// Certificates (PEM) of those who sign the server's, if they are not the system's.
+        /// Certificates (PEM) of the authorities that sign the server's, if the system does not know them.
         #[schemars(example = &"ca.pem")]
         shared_ca_file: Option<PathBuf> = None,
         /// First part of the keys on the server.

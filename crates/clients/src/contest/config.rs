@@ -67,7 +67,7 @@ struct Table {
     /// in the environment takes precedence, but only servers with this key get a token. ws:// is not encrypted: use it in
     /// your own network.
     #[serde(default, deserialize_with = "token")]
-    #[schemars(with = "String", example = &"from ZEITNOT_TOKEN")]
+    #[schemars(with = "String", example = &"change_me")]
     token: Option<Secret>,
 }
 

@@ -23,11 +23,12 @@ settings! {
     /// A bot account on Lichess, or on any server with its API. `zeitnot lichess check` shows whether the account can play;
     /// see docs/lichess.md.
     pub struct Config {
-        /// Private file with the token and nothing else in it (chmod 600), so that you can share this file. Without this key
-        /// and `token_env`, the token is in the environment's LICHESS_BOT_TOKEN.
+        /// Private file (chmod 600) with nothing but the account's token. Make the token as the bot, with the scope bot:play, at
+        /// https://lichess.org/account/oauth/token. Without this key and `token_env`, it is in the environment's
+        /// LICHESS_BOT_TOKEN.
         #[schemars(example = &"lichess.token")]
         token_file: Option<PathBuf> = None,
-        /// The token itself.
+        /// The token itself; do not share the configuration then.
         #[serde(deserialize_with = "read_token")]
         #[schemars(with = "String", example = &"lip_…")]
         token: Option<Token> = None,

@@ -34,7 +34,7 @@ pub struct Config {
     /// server takes it for an illegal move of the opponent, and the game cannot go on.
     #[serde(default)]
     pub resend: bool,
-    /// Time-outs.
+    /// Time limits and pauses.
     #[serde(default)]
     pub timeouts: Timeouts,
 }

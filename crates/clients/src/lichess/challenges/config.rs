@@ -23,9 +23,9 @@ settings! {
         /// Maximum number of games at once against the same opponent. Without it, no limit.
         #[schemars(example = 5)]
         max_simultaneous_games_per_user: Option<NonZeroUsize> = None,
-        /// From humans.
+        /// Challenges from humans.
         human: ChallengeFilter = ChallengeFilter::default(),
-        /// The same keys, for bots.
+        /// Challenges from bots, by the same keys.
         bot: ChallengeFilter = ChallengeFilter::default(),
     }
 }

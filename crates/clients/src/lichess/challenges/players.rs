@@ -9,9 +9,9 @@ use std::{
 };
 
 use reqwest::Url;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use zeitnot_net::{Contradictions, http::is_loopback};
-use zeitnot_settings::{HumanTime, settings};
+use zeitnot_settings::{HumanTime, JsonSchema, schemars, settings};
 use zeitnot_wire::lichess::UserId;
 
 settings! {
@@ -31,7 +31,6 @@ settings! {
         #[schemars(example = &"foes.txt")]
         block_list_file: Option<PathBuf> = None,
         /// Block lists on the network, in the same format: https://example.org/blocked.txt
-        #[schemars(with = "Vec<String>", extend("default" = []))]
         online_block_list: Vec<ListUrl> = Vec::new(),
         /// Time between two checks of the files.
         #[serde(with = "HumanTime")]
@@ -54,7 +53,7 @@ impl Config {
 }
 
 /// Address of an online list; nobody on the way can change the list.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct ListUrl(String);
 
