@@ -21,6 +21,8 @@ Examples:
   zeitnot check                            the configuration in config.toml
   zeitnot check class.toml                 another one
   zeitnot check --default > config.toml    write one, with every key explained
+  zeitnot check --schema > config.schema.json
+                                           write its schema beside it, for editors
   zeitnot check --default lichess          the keys for an account on Lichess only
 
 Exit code: 0 if it is valid, 1 if the engine for all games cannot play, 2 if it is invalid.")]

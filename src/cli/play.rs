@@ -76,8 +76,7 @@ const GOODBYE: Duration = Duration::from_secs(5);
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let mut source = args.config.source();
     source.overrides.player = args.player.clone();
-    let text = Config::read(&source)?;
-    let mut config = Config::parse_with(&source.config.display().to_string(), &text, &source.overrides)?;
+    let (mut config, keys) = Config::load_with_keys(&source)?;
     if config.servers.is_empty() {
         let file = source.config.display();
         return Err(CliError::Usage(format!("{file}: nowhere to play: add a [[server]] table")));
@@ -95,7 +94,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     warnings.iter().for_each(|warning| warn!("{warning}"));
     let ready = engines.ready.clone();
     let (bot, updates) = watch::channel(config.bot.clone());
-    let playing = Playing::new(mem::take(&mut config.servers), &text);
+    let playing = Playing::new(mem::take(&mut config.servers), keys);
     let reload = Reload { source, playing, log: log.filter.clone(), bot };
     let beside = Beside { live, logged, connections, reload, updates };
     descriptors::raise_limit();

@@ -26,10 +26,14 @@ pub(super) struct Reload {
 /// The servers that are played on, and the tables that this follows.
 pub(super) struct Playing {
     pub servers: Arc<[Server]>,
-    tables: Tables,
+    /// Those at the start, by which keys that need a restart are compared: they stay pending until then.
+    at_start: Tables,
+    /// Those of the latest reload, by which the other keys are compared. Servers are in the order of the start.
+    now: Tables,
 }
 
-/// Tables of a configuration.
+/// Tables of a configuration, keys of the command line included.
+#[derive(Clone)]
 struct Tables {
     others: Table,
     /// The `[[server]]` tables.
@@ -65,9 +69,9 @@ impl Reload {
             Ok(Ok(reread)) => reread,
             Ok(Err(errors)) => {
                 errors.iter().for_each(|mistake| error!("{mistake}"));
-                return error!("{file} is not taken over: correct it, and reload again");
+                return error!("{file} not applied: correct it and reload again");
             }
-            Err(crashed) => return error!("{file} is not taken over: {crashed}"),
+            Err(crashed) => return error!("{file} not applied: {crashed}"),
         };
         let changes = self.playing.take_over(&reread.config, reread.tables, &reread.running);
         let has_changed = |table: &str| changes.now.iter().any(|key| key.starts_with(table));
@@ -88,39 +92,38 @@ impl Reload {
 }
 
 impl Playing {
-    /// Plays on these servers, by a valid text.
-    pub(super) fn new(servers: Vec<Server>, text: &str) -> Playing {
-        Playing { servers: servers.into(), tables: Tables::parse(text) }
+    /// Plays on these servers, which the keys configure.
+    pub(super) fn new(servers: Vec<Server>, keys: Table) -> Playing {
+        let tables = Tables::new(keys);
+        Playing { servers: servers.into(), at_start: tables.clone(), now: tables }
     }
 
     /// Passes on what has changed to the clients of the servers. Returns all changes.
     fn take_over(&mut self, config: &Config, tables: Tables, running: &[Option<usize>]) -> Changes {
         let Tables { others, servers } = tables;
         let mut changes = Changes::default();
-        let mut keys = Vec::new();
-        compare(&self.tables.others, &others, &mut String::new(), &mut keys);
-        changes.add(keys, |key| is_reloadable(schema(), key));
-        self.tables.others = others;
+        let before = [&self.now.others, &self.at_start.others];
+        changes.add(before, &others, "", |key| is_reloadable(schema(), key));
+        self.now.others = others;
         for (at, (table, new)) in servers.into_iter().zip(&config.servers).enumerate() {
-            let Some(running) = running.get(at).copied().flatten() else {
-                changes.accounts.push(format!("server[{at}] is another account: it plays after a restart"));
+            let running = running.get(at).copied().flatten();
+            let of = |tables: &Tables| Some(tables.servers.get(running?)?.clone());
+            let (Some(running), Some(now), Some(at_start)) = (running, of(&self.now), of(&self.at_start))
+            else {
+                changes.accounts.push(format!("server[{at}] is a new account; restart to play with it"));
                 continue;
             };
-            let before = &mut self.tables.servers[running];
-            let mut keys = Vec::new();
             let path = format!("server[{at}]");
-            compare(before, &table, &mut path.clone(), &mut keys);
             let protocol = table.get("protocol").and_then(Value::as_str).unwrap_or_default();
-            if changes.add(keys, |key| is_reloadable(server_table(protocol), &key[path.len() + 1..])) {
+            let can_change = |key: &str| is_reloadable(server_table(protocol), &key[path.len() + 1..]);
+            if changes.add([&now, &at_start], &table, &path, can_change) {
                 self.servers[running].take_over(&**new);
             }
-            *before = table;
+            self.now.servers[running] = table;
         }
         let left = (0..self.servers.len()).filter(|at| !running.contains(&Some(*at)));
         changes.accounts.extend(left.map(|at| {
-            format!(
-                "the account that was server[{at}] at the start has no table: it plays on until a restart"
-            )
+            format!("the account of the former server[{at}] was removed; it keeps playing until a restart")
         }));
         changes
     }
@@ -128,9 +131,8 @@ impl Playing {
 
 impl Reread {
     fn read(source: &ConfigArgs, servers: &[Server]) -> Result<Reread, ConfigErrors> {
-        let text = Config::read(source)?;
-        let config = Config::parse_with(&source.config.display().to_string(), &text, &source.overrides)?;
-        Ok(Reread { tables: Tables::parse(&text), running: running(servers, &config.servers), config })
+        let (config, keys) = Config::load_with_keys(source)?;
+        Ok(Reread { tables: Tables::new(keys), running: running(servers, &config.servers), config })
     }
 }
 
@@ -146,22 +148,31 @@ fn running(servers: &[Server], tables: &[Server]) -> Vec<Option<usize>> {
 }
 
 impl Tables {
-    /// Reads the tables of a valid configuration.
-    fn parse(text: &str) -> Tables {
-        let mut others = text.parse::<Table>().unwrap_or_default();
+    /// Splits the keys of a valid configuration.
+    fn new(mut others: Table) -> Tables {
         let servers = others.remove("server").and_then(|servers| servers.try_into().ok());
         Tables { others, servers: servers.unwrap_or_default() }
     }
 }
 
 impl Changes {
-    /// Adds changed keys. Returns whether some take effect now.
-    fn add(&mut self, keys: Vec<String>, can_change: impl Fn(&str) -> bool) -> bool {
-        let (now, after_restart): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| can_change(key));
-        let is_now = !now.is_empty();
-        self.now.extend(now);
-        self.after_restart.extend(after_restart);
-        is_now
+    /// Adds the changed keys of a table at a path. Returns whether some take effect now.
+    fn add(
+        &mut self,
+        [now, at_start]: [&Table; 2],
+        new: &Table,
+        path: &str,
+        can_change: impl Fn(&str) -> bool,
+    ) -> bool {
+        let changed = |before| {
+            let mut keys = Vec::new();
+            compare(before, new, &mut path.to_owned(), &mut keys);
+            keys.into_iter()
+        };
+        let known = self.now.len();
+        self.now.extend(changed(now).filter(|key| can_change(key)));
+        self.after_restart.extend(changed(at_start).filter(|key| !can_change(key)));
+        self.now.len() > known
     }
 }
 
@@ -203,19 +214,31 @@ fn compare_values(before: Option<&Value>, after: Option<&Value>, path: &mut Stri
 mod tests {
     use zeitnot_clients::lichess::Lichess;
 
-    use super::*;
+    use super::{super::config::Overrides, *};
 
-    /// Reloads by another text. Returns the changes as text, and the concurrency of the running accounts.
-    fn reload(before: &str, after: &str) -> ([String; 3], Vec<u32>) {
-        let parse = |text| Config::parse("test.toml", text).unwrap();
-        let mut playing = Playing::new(parse(before).servers, before);
-        let config = parse(after);
-        let running = running(&playing.servers, &config.servers);
-        let Changes { now, after_restart, accounts } =
-            playing.take_over(&config, Tables::parse(after), &running);
-        let servers = playing.servers.iter();
-        let concurrency = servers.map(|server| server.config_of::<Lichess>().unwrap().concurrency.get());
-        ([now.join(" "), after_restart.join(" "), accounts.join("; ")], concurrency.collect())
+    /// Changes as text, and the concurrency of the running accounts.
+    type Told = ([String; 3], Vec<u32>);
+
+    /// Reloads by each of the other texts, with these keys of the command line.
+    fn reloads(set: &[&str], before: &str, after: &[&str]) -> Vec<Told> {
+        let overrides = Overrides { set: set.iter().map(|set| (*set).to_owned()).collect(), player: None };
+        let parse = |text| Config::parse_with_keys("test.toml", text, &overrides).unwrap();
+        let (config, keys) = parse(before);
+        let mut playing = Playing::new(config.servers, keys);
+        let reload = |text: &&str| {
+            let (config, keys) = parse(text);
+            let running = running(&playing.servers, &config.servers);
+            let Changes { now, after_restart, accounts } =
+                playing.take_over(&config, Tables::new(keys), &running);
+            let servers = playing.servers.iter();
+            let concurrency = servers.map(|server| server.config_of::<Lichess>().unwrap().concurrency.get());
+            ([now.join(" "), after_restart.join(" "), accounts.join("; ")], concurrency.collect())
+        };
+        after.iter().map(reload).collect()
+    }
+
+    fn reload(before: &str, after: &str) -> Told {
+        reloads(&[], before, &[after]).remove(0)
     }
 
     fn changes(before: &str, after: &str) -> [String; 3] {
@@ -262,10 +285,10 @@ mod tests {
         let swapped = format!("{b}{a}");
         assert_eq!(reload(&before, &swapped), ([const { String::new() }; 3], vec![1, 2]));
         let (told, concurrency) = reload(&before, &format!("{}{b}{}", account("C", 3), account("A", 5)));
-        let new = "server[0] is another account: it plays after a restart";
+        let new = "server[0] is a new account; restart to play with it";
         assert_eq!((told, concurrency), (["server[2].concurrency", "", new].map(String::from), vec![5, 2]));
         let (told, concurrency) = reload(&before, &account("B", 6));
-        let left = "the account that was server[0] at the start has no table: it plays on until a restart";
+        let left = "the account of the former server[0] was removed; it keeps playing until a restart";
         assert_eq!((told, concurrency), (["server[0].concurrency", "", left].map(String::from), vec![1, 6]));
     }
 
@@ -273,8 +296,45 @@ mod tests {
     fn another_account_needs_a_restart() {
         let [a, b] = [account("A", 1), account("B", 2)];
         let (told, concurrency) = reload(&format!("{a}{b}"), &format!("{a}{}", account("C", 7)));
-        let both = "server[1] is another account: it plays after a restart; \
-                    the account that was server[1] at the start has no table: it plays on until a restart";
+        let both = "server[1] is a new account; restart to play with it; \
+                    the account of the former server[1] was removed; it keeps playing until a restart";
         assert_eq!((told, concurrency), (["", "", both].map(String::from), vec![1, 2]));
+    }
+
+    fn told(now: &str, after_restart: &str, concurrency: &[u32]) -> Told {
+        ([now, after_restart, ""].map(String::from), concurrency.to_vec())
+    }
+
+    #[test]
+    fn a_server_of_the_command_line_may_be_written_into_the_file() {
+        let set = ["server[0].protocol=lichess", "server[0].token=a"];
+        let file = "[[server]]\nprotocol = 'lichess'\ntoken = 'a'\nconcurrency = 3\n";
+        let expected = [told("server[0].concurrency", "", &[3])];
+        assert_eq!(reloads(&set, "", &[file]), expected);
+    }
+
+    #[test]
+    fn keys_of_the_command_line_stay() {
+        let changed = "[bot]\nmax_games = 2\n[log]\nlevel = 'warn'\n";
+        assert_eq!(reloads(&["bot.max_games=4"], "", &[changed]), [told("log.level", "", &[])]);
+        // They belong to a place in the file.
+        let [a, b] = [account("A", 1), account("B", 2)];
+        let swapped = reloads(&["server[0].concurrency=9"], &format!("{a}{b}"), &[&format!("{b}{a}")]);
+        assert_eq!(swapped, [told("server[0].concurrency server[1].concurrency", "", &[1, 9])]);
+    }
+
+    #[test]
+    fn what_needs_a_restart_stays_pending() {
+        let changed = "[bot]\nponder = 1\n";
+        let later = format!("{changed}max_games = 2\n");
+        let expected = [
+            told("", "bot.ponder", &[]),
+            told("bot.max_games", "bot.ponder", &[]),
+            told("bot.max_games", "", &[]),
+        ];
+        assert_eq!(reloads(&[], "", &[changed, &later, ""]), expected);
+        let table = format!("{}games = 3\n", account("A", 1));
+        let pending = told("", "server[0].games", &[1]);
+        assert_eq!(reloads(&[], &account("A", 1), &[&table, &table]), [pending.clone(), pending]);
     }
 }

@@ -187,7 +187,7 @@ fn rules_name_engines_that_exist() {
 fn absurd_numbers_of_threads_are_reported() {
     let cores = std::thread::available_parallelism().unwrap().get();
     let absurd = 4 * cores + 1;
-    let told = format!("{absurd} threads on a machine with {cores} cores: set {cores} at most");
+    let told = format!("{absurd} threads for {cores} cores: use at most {cores} on this machine");
     for (text, place) in [
         ("[engine]\nthreads = N\n", "c.toml:2: engine.threads"),
         ("[engines.a]\nthreads = N\n", "c.toml:2: engines.a.threads"),
@@ -209,6 +209,14 @@ fn keys_that_only_seem_to_contradict_each_other_are_valid() {
         format!("{account}challenge.bot = {{ accept = false, variants = [] }}\n"),
         "[engines.a]\ncommand = 'a'\n[engines.b]\nkind = 'mcts'\n[[bot.choose]]\nengine = 'a'\n\
          [[bot.choose]]\nengine = 'b'\n"
+            .to_owned(),
+        "[engines.a]\ncommand = 'stockfish'\n[engines.b]\ncommand = 'fairy'\n[[bot.choose]]\nengine = 'a'\n\
+         [[bot.choose]]\nengine = 'b'\n"
+            .to_owned(),
+        "[arena]\ntcp = '127.0.0.1:0'\nmax_connections = 200\n[[arena.tournament]]\nname = 'a'\ntime = '3'\n\
+         players = 300\nstart = 'organiser'\n"
+            .to_owned(),
+        "[arena]\ntcp = '127.0.0.1:0'\n[[arena.tournament]]\nname = 'a'\ntime = '3'\nplayers = 300\n"
             .to_owned(),
     ] {
         Config::parse("c.toml", &text).unwrap();

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs};
 
 use serde_json::Value;
 use zeitnot::cli::config::{Audience, Config, key_tables, sample_for, schema, schema_file};
-use zeitnot_clients::lichess::Lichess;
+use zeitnot_clients::{Protocol, Server, contest::Contest, imcs::Imcs, lichess::Lichess, tuc::TucChess};
 use zeitnot_settings::tables;
 
 use super::{home, page, pages, shown};
@@ -72,11 +72,19 @@ fn samples_are_valid_and_no_line_is_too_long() {
 fn read(text: &str) -> String {
     let config = Config::parse("sample.toml", text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let Config { engine, engines, bot, online_moves, cache, log, web, metrics, arena, servers } = &config;
-    let lichess: Vec<_> = servers.iter().filter_map(|server| server.config_of::<Lichess>()).collect();
+    let servers: Vec<_> = servers.iter().map(table).collect();
     format!(
-        "{engine:?} {engines:?} {bot:?} {online_moves:?} {cache:?} {log:?} {web:?} {metrics:?} {arena:?} {servers:?} \
-         {lichess:?}"
+        "{engine:?} {engines:?} {bot:?} {online_moves:?} {cache:?} {log:?} {web:?} {metrics:?} {arena:?} {servers:?}"
     )
+}
+
+/// All values of a server's table, of which itself shows some only.
+fn table(server: &Server) -> String {
+    fn of<P: Protocol + 'static>(server: &Server) -> Option<String> {
+        server.config_of::<P>().map(|config| format!("{config:?}"))
+    }
+    let table = of::<Contest>(server).or_else(|| of::<TucChess>(server));
+    table.or_else(|| of::<Imcs>(server)).or_else(|| of::<Lichess>(server)).unwrap()
 }
 
 /// The sample with all of its tables and the keys that they need, and with or without its commented defaults.

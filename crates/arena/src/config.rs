@@ -13,7 +13,7 @@ use crate::{
     imcs, lichess,
     listening::{Ends, Listening},
     openings,
-    tournament::TournamentConfig,
+    tournament::{StartKind, TournamentConfig},
     tuc::TucConfig,
 };
 
@@ -69,8 +69,15 @@ impl Config {
         let max = ("max_connections", self.max_connections);
         found.at_most(("max_connections_per_address", self.max_connections_per_address), max);
         for (at, tournament) in self.tournament.iter().enumerate() {
-            let key = format!("tournament[{at}].players");
-            found.at_most((&key, tournament.players.unwrap_or_default()), max);
+            let (players, connected) = (tournament.players.unwrap_or_default(), self.max_connections);
+            // Otherwise, not all of them need to be connected at once.
+            if tournament.start() == StartKind::Full && players > connected {
+                let what = format!(
+                    "is {connected}, but arena.tournament[{at}] begins with {players} players: raise it, or lower \
+                     arena.tournament[{at}].players"
+                );
+                found.add(&["max_connections"], what);
+            }
         }
     }
 

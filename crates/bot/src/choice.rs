@@ -99,12 +99,6 @@ impl Rule {
         *self == Rule { engine: self.engine.clone(), ..Rule::default() }
     }
 
-    /// Returns whether the rule may apply to games that the usual program, which plays chess only, leaves to it.
-    pub fn may_play_others(&self, is_ours: bool) -> bool {
-        let is_other = |game: &Variant| *game != Variant::Game(GameKind::Chess);
-        self.games.as_ref().map_or(is_ours, |games| games.iter().any(is_other))
-    }
-
     /// Finds keys that contradict each other.
     pub(crate) fn contradictions(&self, found: &mut Contradictions) {
         let nothing = "the rule never applies: name some, or remove the key for all";

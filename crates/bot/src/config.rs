@@ -13,7 +13,7 @@ settings! {
     #[derive(PartialEq)]
     pub struct Config {
         /// Games at once, on all servers together; more are declined. Without it, as many as the accounts play, and at least 8.
-        #[schemars(extend("x-reload" = true, "default" = null, "examples" = [8]))]
+        #[schemars(range(min = 1), extend("x-reload" = true, "default" = null, "examples" = [8]))]
         max_games: usize = 8,
         /// Time reserved on every move for the network until the lag is measured.
         #[serde(with = "HumanTime")]
@@ -69,7 +69,7 @@ impl Config {
         ]);
         if !self.book.files.is_empty() {
             if !self.sources.has_book() {
-                let what = "is not read, as sources lacks \"book\": add it there, or remove the files";
+                let what = "is not read, as bot.sources lacks \"book\": add it there, or remove the files";
                 found.add(&["book.files"], what);
             }
             if self.book.max_ply == 0 {

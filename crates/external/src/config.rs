@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde::{Deserialize, Deserializer, Serialize, de};
-use zeitnot_engine::{Config as OwnConfig, Elo, Kind, MoveLimits, net::EvalFile, syzygy};
+use zeitnot_engine::{Config as OwnConfig, Elo, Kind, MoveLimits, net::EvalFile, syzygy, textbook};
 use zeitnot_settings::{HumanTime, JsonSchema, schemars};
 
 /// An external engine.
@@ -206,7 +206,7 @@ struct Table {
     #[schemars(example = 1)]
     threads: Option<NonZeroUsize>,
     /// Maximum depth of textbook algorithms.
-    #[schemars(example = 48)]
+    #[schemars(example = 48, range(min = 1, max = textbook::MAX_DEPTH))]
     depth: Option<NonZeroU16>,
     /// Its Elo.
     #[schemars(example = 1500)]

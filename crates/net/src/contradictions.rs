@@ -1,6 +1,6 @@
 //! Contradictions between the keys of a configuration: each names its keys, and says what to do.
 
-use std::{fmt::Debug, time::Duration};
+use std::time::Duration;
 
 /// Keys that cannot stand together, or one that leaves nothing to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +10,30 @@ pub struct Contradiction {
     /// Facts, and what to do.
     pub what: String,
 }
+
+/// A value of a key, in messages.
+pub trait Shown: PartialOrd {
+    /// Returns the value as the file has it.
+    fn shown(&self) -> String;
+}
+
+impl Shown for Duration {
+    fn shown(&self) -> String {
+        humantime::format_duration(*self).to_string()
+    }
+}
+
+macro_rules! shown {
+    ($($number:ty)*) => {
+        $(impl Shown for $number {
+            fn shown(&self) -> String {
+                self.to_string()
+            }
+        })*
+    };
+}
+
+shown!(u8 u16 u32 usize i32);
 
 /// Contradictions of a configuration, which is checked table by table.
 #[derive(Debug, Default)]
@@ -40,7 +64,7 @@ impl Contradictions {
     }
 
     /// Checks that a minimum is not above its maximum; either may be missing.
-    pub fn ordered<T: PartialOrd + Debug>(&mut self, min: (&str, Option<T>), max: (&str, Option<T>)) {
+    pub fn ordered<T: Shown>(&mut self, min: (&str, Option<T>), max: (&str, Option<T>)) {
         let keys = [min.0, max.0];
         if let (Some(low), Some(high)) = (min.1, max.1) {
             self.not_above(&keys, (min.0, low), (max.0, high));
@@ -48,18 +72,14 @@ impl Contradictions {
     }
 
     /// Checks that a value is not above the limit that another key sets. Where the value is a default, it is not.
-    pub fn at_most<T: PartialOrd + Debug>(&mut self, value: (&str, T), limit: (&str, T)) {
+    pub fn at_most<T: Shown>(&mut self, value: (&str, T), limit: (&str, T)) {
         self.not_above(&[value.0], value, limit);
     }
 
-    fn not_above<T: PartialOrd + Debug>(
-        &mut self,
-        keys: &[&str],
-        (key, value): (&str, T),
-        (limit_key, limit): (&str, T),
-    ) {
+    fn not_above<T: Shown>(&mut self, keys: &[&str], (key, value): (&str, T), (limit_key, limit): (&str, T)) {
         if value > limit {
-            let above = format!("{key} ({value:?}) is above {limit_key} ({limit:?})");
+            let (value, limit) = (value.shown(), limit.shown());
+            let above = format!("{key} ({value}) is above {limit_key} ({limit})");
             self.add(keys, format!("{above}: lower {key}, or raise {limit_key}"));
         }
     }
@@ -74,7 +94,7 @@ impl Contradictions {
     /// Checks that these times leave some time.
     pub fn above_zero(&mut self, times: &[(&str, Duration)]) {
         for (key, _) in times.iter().filter(|(_, time)| time.is_zero()) {
-            self.add(&[key], "0s leaves no time: set a time above zero");
+            self.add(&[key], "must be above 0s");
         }
     }
 

@@ -17,7 +17,7 @@ const MAX_THREADS_PER_CORE: usize = 4;
 fn threads(key: &str, threads: usize, found: &mut Contradictions) {
     let cores = thread::available_parallelism().map_or(usize::MAX, usize::from);
     if threads > cores.saturating_mul(MAX_THREADS_PER_CORE) {
-        let what = format!("{threads} threads on a machine with {cores} cores: set {cores} at most");
+        let what = format!("{threads} threads for {cores} cores: use at most {cores} on this machine");
         found.add(&[key], what);
     }
 }
@@ -95,18 +95,16 @@ impl Config {
         }
     }
 
-    /// Rules of `[[bot.choose]]` that never apply.
+    /// Rules of `[[bot.choose]]` that are never used.
     fn rules(&self, found: &mut Contradictions) {
         let is_ours = |rule: &Rule| !matches!(self.engines.get(&rule.engine), Some(Named::External(_)));
         let rules = &self.bot.choose;
         let Some(first) = rules.iter().position(Rule::matches_all) else { return };
         for (at, rule) in rules.iter().enumerate().skip(first + 1) {
-            // A program plays chess only, which leaves the other games to later rules.
-            let is_reached = !is_ours(&rules[first]) && rule.may_play_others(is_ours(rule));
-            if !is_reached {
-                let what = format!(
-                    "never applies, as bot.choose[{first}] is for all games: move it before that one, or remove it"
-                );
+            // A program leaves the games that it does not know to the next rule.
+            if is_ours(&rules[first]) || rule.engine == rules[first].engine {
+                let what =
+                    format!("is never used: bot.choose[{first}] matches every game; move this rule above it");
                 found.add(&[&format!("bot.choose[{at}]")], what);
             }
         }

@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use toml::Table;
 use zeitnot_arena as arena;
 use zeitnot_bot as bot;
 use zeitnot_bot::cache;
@@ -68,15 +69,19 @@ impl Config {
     /// # Errors
     /// [`ConfigErrors`]: all mistakes in it.
     pub fn load(source: &ConfigArgs) -> Result<Config, ConfigErrors> {
-        let text = Config::read(source)?;
-        Config::parse_with(&source.config.display().to_string(), &text, &source.overrides)
+        Config::load_with_keys(source).map(|(config, _)| config)
     }
 
-    /// Reads the text of the configuration of a command.
+    /// Reads the configuration of a command, and returns its keys as well, those of the command line included.
     ///
     /// # Errors
-    /// [`ConfigErrors`]: it cannot be read.
-    pub(in crate::cli) fn read(ConfigArgs { config, .. }: &ConfigArgs) -> Result<String, ConfigErrors> {
+    /// [`ConfigErrors`]: all mistakes in it.
+    pub(in crate::cli) fn load_with_keys(source: &ConfigArgs) -> Result<(Config, Table), ConfigErrors> {
+        let text = Config::read(source)?;
+        Config::parse_with_keys(&source.config.display().to_string(), &text, &source.overrides)
+    }
+
+    fn read(ConfigArgs { config, .. }: &ConfigArgs) -> Result<String, ConfigErrors> {
         let file = config.display().to_string();
         fs::read_to_string(config).map_err(|error| {
             let what = match error.kind() {
@@ -112,9 +117,18 @@ impl Config {
         Config::parse_with(file, text, &Overrides::default())
     }
 
-    /// Reads the text of a file of this name, and the keys of the command line. Variables that it takes secrets from
-    /// are withheld from child processes.
+    /// Reads the text of a file of this name, and the keys of the command line.
     pub fn parse_with(file: &str, text: &str, overrides: &Overrides) -> Result<Config, ConfigErrors> {
+        Config::parse_with_keys(file, text, overrides).map(|(config, _)| config)
+    }
+
+    /// Reads the text of a file of this name, and the keys of the command line; returns all keys, too. Variables that it
+    /// takes secrets from are withheld from child processes.
+    pub(in crate::cli) fn parse_with_keys(
+        file: &str,
+        text: &str,
+        overrides: &Overrides,
+    ) -> Result<(Config, Table), ConfigErrors> {
         // Before the reader, which borrows from them.
         let (set, named);
         let mut reader = Reader::new(file, text).map_err(|errors| match is_of_lichess_bot(text) {
@@ -147,10 +161,10 @@ impl Config {
         if !reader.is_set("bot.max_games") {
             config.bot.max_games = config.bot.max_games.max(config.games_at_once());
         }
-        reader.finish(|is_set| config.contradictions(is_set))?;
+        let keys = reader.finish(|is_set| config.contradictions(is_set))?;
         let accounts = config.servers.iter().filter_map(|server| server.config_of::<Lichess>());
         accounts.filter_map(|account| account.token_env).for_each(|name| external::process::withhold(&name));
-        Ok(config)
+        Ok((config, keys))
     }
 }
 

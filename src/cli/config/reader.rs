@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use toml::{
-    Spanned,
+    Spanned, Table,
     de::{DeString, DeTable, DeValue, Error},
 };
 
@@ -193,12 +193,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Returns all mistakes; tables that were not read are unknown keys. Contradictions are looked for where there are no
-    /// other mistakes; the function is told which keys are set.
+    /// Returns all keys, or all mistakes; tables that were not read are unknown keys. Contradictions are looked for where
+    /// there are no other mistakes; the function is told which keys are set.
     pub(super) fn finish(
         mut self,
         contradictions: impl FnOnce(&dyn Fn(&str) -> bool) -> Vec<Contradiction>,
-    ) -> Result<(), ConfigErrors> {
+    ) -> Result<Table, ConfigErrors> {
         for (key, _) in std::mem::take(&mut self.root) {
             let hint = hint(key.get_ref(), self.known.iter().copied());
             let what =
@@ -213,7 +213,9 @@ impl<'t> Reader<'t> {
                 }
             }
         }
-        ConfigErrors::check(self.file, self.errors)
+        ConfigErrors::check(self.file, self.errors)?;
+        let keys = toml::Deserializer::from(Spanned::new(0..self.end, self.keys));
+        Table::deserialize(keys).map_err(|error| ConfigErrors::whole(self.file, error.message()))
     }
 
     fn server(&mut self, at: usize, server: Spanned<DeValue<'t>>) -> Option<Server> {
@@ -314,23 +316,22 @@ fn early_part(root: &DeTable<'_>) -> Option<(Range<usize>, String, String)> {
     parts.iter().all(|(_, value)| is_table(value)).then(|| (key.span(), name, what))
 }
 
-/// Returns the place of a key such as `server[0].concurrency`, if it is set.
-fn span_of(root: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
-    let (mut span, mut table) = (None, Some(root));
-    for step in path.split('.') {
-        let (name, at) = match step.strip_suffix(']').and_then(|step| step.split_once('[')) {
-            Some((name, at)) => (name, at.parse::<usize>().ok()),
-            None => (step, None),
-        };
-        let (key, mut value) = table?.iter().find(|(key, _)| key.get_ref() == name)?;
-        span = Some(key.span());
-        if let Some(at) = at {
-            value = value.get_ref().as_array()?.get(at)?;
-            span = Some(value.span());
-        }
-        table = value.get_ref().as_table();
+/// Returns the place of a key such as `server[0].concurrency`, if it is set. Names may have dots in them, as users
+/// choose some.
+fn span_of(table: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
+    table.iter().find_map(|(key, value)| match path.strip_prefix(key.get_ref().as_ref())? {
+        "" => Some(key.span()),
+        rest => span_within(value, rest),
+    })
+}
+
+fn span_within(value: &Spanned<DeValue<'_>>, path: &str) -> Option<Range<usize>> {
+    if let Some(path) = path.strip_prefix('.') {
+        return span_of(value.get_ref().as_table()?, path);
     }
-    span
+    let (at, path) = path.strip_prefix('[')?.split_once(']')?;
+    let item = value.get_ref().as_array()?.get(at.parse::<usize>().ok()?)?;
+    if path.is_empty() { Some(item.span()) } else { span_within(item, path) }
 }
 
 /// Path to the key or value at this place in the text, such as `.offer.times[1]`, if it is in this entry of a table.

@@ -30,6 +30,8 @@ const PROTOCOL: &str = "protocol";
 /// Schema of a `[[server]]` table.
 fn server(protocol: &ProtocolEntry) -> Value {
     let mut schema = (protocol.schema)();
+    // Only the whole schema may name its dialect.
+    schema.as_object_mut().map(|schema| schema.shift_remove("$schema"));
     first(&mut schema, PROTOCOL, json!({ "description": "Protocol of the server.", "const": protocol.name }));
     if let Some(required) = schema.as_object_mut().map(|schema| schema.entry("required").or_insert(json!([])))
         && let Some(required) = required.as_array_mut()

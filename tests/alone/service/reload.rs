@@ -90,7 +90,7 @@ async fn a_table_that_is_inserted_before_leaves_the_account_its_settings() {
         "[[server]]\nprotocol = 'contest'\naddress = 'tcp://127.0.0.1:9'\ntournament = 't'\nplayer = 'p'\n";
     let settings = "[server.players]\nblock_list = ['carol']\n";
     service.reload(contest, settings, "taken over: server[1].players.block_list").await;
-    service.bot.tells("server[0] is another account: it plays after a restart").await;
+    service.bot.tells("server[0] is a new account; restart to play with it").await;
     assert!(!service.plays(&service.lichess.bot("carol")).await);
 }
 
@@ -98,7 +98,7 @@ async fn a_table_that_is_inserted_before_leaves_the_account_its_settings() {
 async fn a_configuration_with_mistakes_is_not_taken_over() {
     let service = Service::start().await;
     let settings = "concurency = 1\n[server.challenge.bot]\naccept = false\n";
-    service.reload("", settings, "is not taken over: correct it, and reload again").await;
+    service.reload("", settings, "not applied: correct it and reload again").await;
     service.bot.tells("server[0].concurency: unknown key").await;
     assert!(service.plays(&service.lichess.bot("bob")).await);
 }

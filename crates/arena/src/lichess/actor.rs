@@ -220,7 +220,7 @@ mod tests {
     #[test]
     async fn without_a_database_there_are_no_rows() {
         let (_, _, mut actor) = actor();
-        let account = AccountConfig { name: "Alice".to_owned(), ..AccountConfig::default() };
+        let account = AccountConfig::new("Alice".to_owned());
         actor.server.accounts.add(account).unwrap();
         assert!(actor.server.changes(Instant::now()).0.is_empty());
         assert_eq!(actor.server.accounts.map.take_dirty().count(), 0, "nothing piles up");

@@ -65,7 +65,7 @@ pub struct Config {
     pub clocks: ClockPolicy,
     /// Longest initial time of a clock, whatever is allowed.
     #[serde(default = "seconds::<10_800>", with = "HumanTime")]
-    #[schemars(extend("x-max" = "7days"))]
+    #[schemars(extend("x-min" = "1ms", "x-max" = "7days"))]
     pub max_clock_limit: Duration,
     /// Longest increment of a clock, whatever is allowed.
     #[serde(default = "seconds::<180>", with = "HumanTime")]
@@ -79,35 +79,71 @@ pub struct Config {
     pub limits: Limits,
 }
 
-settings! {
-    /// One account.
-    #[derive(PartialEq)]
-    pub struct AccountConfig {
-        /// Name, as its owner writes it.
-        #[schemars(example = &"Zeitnot")]
-        name: String = String::new(),
-        /// Its token. Without any, nobody can log in.
-        #[schemars(with = "String", example = &"lip_change_me")]
-        token: Option<Token> = None,
-        /// Private file with the token and nothing else in it (chmod 600).
-        #[schemars(example = &"zeitnot.token")]
-        token_file: Option<PathBuf> = None,
-        /// "BOT", or "" for an account that can still be upgraded.
-        title: String = Title::Bot.as_str().to_owned(),
-        /// Initial rating for each kind of game.
-        rating: i32 = INITIAL_RATING,
-        /// Initial number of games for each kind: lichess-bot challenges nobody who has played none.
-        games: u32 = 1,
-        /// An [[arena.tournament]] in which it plays whenever it is connected.
-        #[schemars(example = &"class")]
-        class: Option<Name> = None,
-        /// Scopes of its token.
-        #[schemars(with = "Vec<String>", extend("default" = ["bot:play"]))]
-        scopes: Vec<Scope> = vec![Scope::BotPlay],
-    }
+/// One account.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AccountConfig {
+    /// Name, as its owner writes it.
+    #[schemars(example = &"Zeitnot")]
+    pub name: String,
+    /// Its token. Without any, nobody can log in.
+    #[serde(default)]
+    #[schemars(with = "String", example = &"lip_change_me")]
+    pub token: Option<Token>,
+    /// Private file with the token and nothing else in it (chmod 600).
+    #[serde(default)]
+    #[schemars(example = &"zeitnot.token")]
+    pub token_file: Option<PathBuf>,
+    /// "BOT", or "" for an account that can still be upgraded.
+    #[serde(default = "title")]
+    pub title: String,
+    /// Initial rating for each kind of game.
+    #[serde(default = "rating")]
+    pub rating: i32,
+    /// Initial number of games for each kind: lichess-bot challenges nobody who has played none.
+    #[serde(default = "games")]
+    pub games: u32,
+    /// An [[arena.tournament]] in which it plays whenever it is connected.
+    #[serde(default)]
+    #[schemars(example = &"class")]
+    pub class: Option<Name>,
+    /// Scopes of its token.
+    #[serde(default = "scopes")]
+    #[schemars(with = "Vec<String>", extend("default" = ["bot:play"]))]
+    pub scopes: Vec<Scope>,
+}
+
+fn title() -> String {
+    Title::Bot.as_str().to_owned()
+}
+
+fn rating() -> i32 {
+    INITIAL_RATING
+}
+
+fn games() -> u32 {
+    1
+}
+
+fn scopes() -> Vec<Scope> {
+    vec![Scope::BotPlay]
 }
 
 impl AccountConfig {
+    /// Returns an account with the default settings, without a token.
+    pub(super) fn new(name: String) -> AccountConfig {
+        AccountConfig {
+            name,
+            token: None,
+            token_file: None,
+            title: title(),
+            rating: rating(),
+            games: games(),
+            class: None,
+            scopes: scopes(),
+        }
+    }
+
     /// Returns the token, from its file if there is one; errors show nothing of its content.
     fn find_token(&self) -> Result<Option<Token>, String> {
         let Some(path) = &self.token_file else { return Ok(self.token.clone()) };
@@ -122,16 +158,22 @@ settings! {
     #[derive(Copy, PartialEq, Eq)]
     pub struct Limits {
         /// Openings of the event stream in ten minutes.
+        #[schemars(range(min = 1))]
         event_streams: u32 = 30,
         /// Requests for its own profile in five minutes.
+        #[schemars(range(min = 1))]
         accounts: u32 = 30,
         /// Challenges in a minute.
+        #[schemars(range(min = 1))]
         challenges: u32 = 25,
         /// Challenges in a day.
+        #[schemars(range(min = 1))]
         challenges_a_day: u32 = 200,
         /// Moves in a minute.
+        #[schemars(range(min = 1))]
         moves: u32 = 1000,
         /// Games against bots in a day.
+        #[schemars(range(min = 1))]
         bot_games_a_day: u32 = 100,
     }
 }

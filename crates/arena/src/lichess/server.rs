@@ -161,7 +161,7 @@ impl LichessServer {
         let token = token.or_else(random_token).ok_or_else(|| {
             Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The system has no random numbers for a token")
         })?;
-        let mut account = AccountConfig { name, token: Some(token.clone()), ..AccountConfig::default() };
+        let mut account = AccountConfig { token: Some(token.clone()), ..AccountConfig::new(name) };
         account.title = title.unwrap_or(account.title);
         let id = self.accounts.make(account).map_err(|why| Refusal::bad(&why.to_string()))?;
         tracing::info!("Lichess: the administrator has made an account for {id}");

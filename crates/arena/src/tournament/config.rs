@@ -22,6 +22,9 @@ use crate::{
     keys::Keys,
 };
 
+/// Games of each pair, at most.
+const MAX_GAMES_PER_PAIR: u32 = 1000;
+
 /// One `[[arena.tournament]]`. The API and the database have the same settings but for those that are not serialized:
 /// an organiser who is not at the machine names no files.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema, ToSchema)]
@@ -42,7 +45,7 @@ pub struct TournamentConfig {
     /// Rounds of a Swiss tournament.
     #[serde(default)]
     #[schema(minimum = 1)]
-    #[schemars(example = 5)]
+    #[schemars(example = 5, range(min = 1))]
     pub rounds: Option<u32>,
     /// Virtual points in the first rounds of a Swiss tournament.
     #[serde(default)]
@@ -57,11 +60,12 @@ pub struct TournamentConfig {
     /// Games of each pair in a round robin and a gauntlet; colors are balanced.
     #[serde(default = "games_per_pair")]
     #[schema(minimum = 1, maximum = 1000)]
+    #[schemars(range(min = 1, max = MAX_GAMES_PER_PAIR))]
     pub games_per_pair: u32,
     /// Number of players with which play begins; with `start = "organiser"` how many may join.
     #[serde(default)]
     #[schema(minimum = 2, maximum = 1024)]
-    #[schemars(example = 12)]
+    #[schemars(example = 12, range(min = 2, max = MAX_PLAYERS))]
     pub players: Option<usize>,
     /// Beginning of play. In the file, the default is when it is full, or at once without `players`; otherwise, when the
     /// organiser says so.
@@ -75,25 +79,30 @@ pub struct TournamentConfig {
     /// Time limit for `ACK`.
     #[serde(default = "seconds::<20>", with = "HumanTime")]
     #[schema(value_type = String, example = "20s")]
+    #[schemars(extend("x-max" = "7days"))]
     pub ack_timeout: Duration,
     /// Interval between pairings.
     #[serde(default = "seconds::<3>", with = "HumanTime")]
     #[schema(value_type = String, example = "3s")]
+    #[schemars(extend("x-min" = "1ms", "x-max" = "7days"))]
     pub pairing_interval: Duration,
     /// Rest of a player after a game.
     #[serde(default = "seconds::<5>", with = "HumanTime")]
     #[schema(value_type = String, example = "5s")]
+    #[schemars(extend("x-max" = "7days"))]
     pub pause: Duration,
     /// Absence after which a player forfeits the remaining games; not with `start = "at-once"`.
     #[serde(default = "seconds::<60>", with = "HumanTime")]
     #[schema(value_type = String, example = "1m")]
+    #[schemars(extend("x-max" = "7days"))]
     pub absent_after: Duration,
     /// Illegal moves in a row that cost a player the connection, and so the game.
     #[serde(default = "max_illegal_moves")]
+    #[schemars(range(min = 1))]
     pub max_illegal_moves: u32,
     /// Time for which the name of a player who has left belongs to their address. Keys make it needless.
     #[serde(default = "seconds::<60>", with = "HumanTime", skip_serializing)]
-    #[schemars(extend("default" = "1m"))]
+    #[schemars(extend("default" = "1m", "x-max" = "7days"))]
     pub name_held: Duration,
     /// Word that players write after their name in `JOIN`.
     #[serde(default, skip_serializing)]
@@ -223,6 +232,9 @@ impl TournamentConfig {
         }
         if self.games_per_pair == 0 {
             return Err("games_per_pair must be at least 1".into());
+        }
+        if self.games_per_pair > MAX_GAMES_PER_PAIR {
+            return Err(format!("games_per_pair: at most {MAX_GAMES_PER_PAIR}"));
         }
         if self.max_illegal_moves == 0 {
             return Err("max_illegal_moves must be at least 1".into());

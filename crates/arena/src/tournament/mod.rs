@@ -26,7 +26,7 @@ pub use actor::TournamentSummary;
 pub use actor::simulation;
 pub(crate) use admission::{Applicant, JoinError, Proof};
 pub(crate) use command::{Command, CommandError};
-pub use config::TournamentConfig;
+pub use config::{StartKind, TournamentConfig};
 pub(crate) use environment::{Accounts, Environment};
 pub(crate) use manager::{ManageError, ManagerHandle, TournamentManager};
 pub(crate) use registry::{Seat, TournamentRegistry};

@@ -11,9 +11,6 @@ use zeitnot_pairing::{Name, format::MAX_PLAYERS};
 use super::config::{StartKind, TournamentConfig};
 use crate::keys::Keys;
 
-/// Games of each pair, at most.
-const MAX_GAMES_PER_PAIR: u32 = 1000;
-
 /// Settings of a tournament: those of the configuration that the organiser can give, and who may join.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(expecting = "the settings of a tournament")]
@@ -35,7 +32,8 @@ fn organised<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TournamentCon
     let schema = TournamentConfig::api_schema();
     let known = || schema["properties"].as_object().into_iter().flatten().map(|(known, _)| known);
     if let Some(key) = fields.keys().find(|key| !known().any(|known| known == *key)) {
-        let known = known().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        let others = ["kind", "access"].map(String::from);
+        let known = known().chain(&others).map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
         return Err(D::Error::custom(format!("unknown field `{key}`, expected one of {known}")));
     }
     let time = fields.remove("time_control").ok_or_else(|| D::Error::missing_field("time_control"))?;
@@ -119,9 +117,6 @@ impl<A> Settings<A> {
 
     /// Checks the settings; returns the configuration that has them.
     pub(super) fn checked(self) -> Result<(TournamentConfig, A), SettingsError> {
-        if self.config.games_per_pair > MAX_GAMES_PER_PAIR {
-            return Err(SettingsError::Invalid(format!("games_per_pair: at most {MAX_GAMES_PER_PAIR}")));
-        }
         self.config.check().map_err(SettingsError::Invalid)?;
         Ok((self.config, self.access))
     }
@@ -299,6 +294,7 @@ mod tests {
             ("password", json!("hush"), "unknown field"),
             ("name_held", json!("1m"), "unknown field"),
             ("time", json!("3"), "unknown field"),
+            ("acces", json!("open"), "`kind`, `access`"),
             ("access", json!({"password": "two words"}), "without spaces"),
             ("access", json!({"password": "word", "keys": []}), "expected"),
         ] {

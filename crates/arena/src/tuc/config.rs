@@ -44,11 +44,11 @@ pub struct TucConfig {
     pub countdown: Duration,
     /// Time without a move after which a game is aborted.
     #[serde(default = "seconds::<600>", with = "HumanTime")]
-    #[schemars(extend("x-max" = "7days"))]
+    #[schemars(extend("x-min" = "1ms", "x-max" = "7days"))]
     pub move_timeout: Duration,
     /// The same for the first move of each player, who may have left while waiting.
     #[serde(default = "seconds::<60>", with = "HumanTime")]
-    #[schemars(extend("x-max" = "7days"))]
+    #[schemars(extend("x-min" = "1ms", "x-max" = "7days"))]
     pub first_move: Duration,
     /// As in the original server: any datagram except a legal move ends the game silently.
     #[serde(default)]

@@ -60,6 +60,7 @@ settings! {
         #[schemars(with = "String")]
         url: BaseUrl = BaseUrl::known("https://tablebase.lichess.org"),
         /// Only positions with at most this many pieces.
+        #[schemars(range(min = 1, max = 8))]
         max_pieces: usize = 7,
         /// Time to wait for the answer.
         #[serde(with = "HumanTime")]

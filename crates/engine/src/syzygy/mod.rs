@@ -32,6 +32,7 @@ settings! {
         /// Folders with the files (.rtbw and .rtbz).
         folders: Vec<PathBuf> = Vec::new(),
         /// Maximum number of pieces to probe.
+        #[schemars(range(min = 3, max = MAX_PIECES))]
         max_pieces: usize = MAX_PIECES,
         /// Minimum depth for as many pieces as in the largest table.
         min_depth: u16 = 1,

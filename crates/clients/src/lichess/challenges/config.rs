@@ -36,7 +36,10 @@ impl Config {
         let reserved = self.reserved_for_humans;
         found.at_most(("reserved_for_humans", reserved), ("concurrency", concurrency));
         if reserved > 0 && !self.human.accept {
-            let what = "keeps games free for humans, whom human.accept = false declines: remove one of them";
+            let what = format!(
+                "reserved_for_humans = {reserved} keeps games for humans, but human.accept = false declines them: set it \
+                 to 0, or accept humans"
+            );
             found.add(&["reserved_for_humans", "human.accept"], what);
         }
         found.within("human", |found| self.human.contradictions(found));

@@ -38,6 +38,7 @@ settings! {
         max_answers: usize = 3,
         /// Time in which answers are counted.
         #[serde(with = "HumanTime")]
+        #[schemars(extend("x-min" = "1ms"))]
         answer_window: Duration = Duration::from_secs(60),
     }
 }
