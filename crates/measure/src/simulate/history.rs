@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use super::subject::Law;
+use super::law::Law;
 
 /// Of a state machine that panics.
 pub(crate) const NO_PANIC: Law = Law { name: "no-panic", text: "nothing panics, whatever comes" };

@@ -1,7 +1,7 @@
 //! `zeitnot-measure simulate`: runs state machines against scripted worlds in virtual time, without sockets, and checks
 //! laws over the whole history. All that happens in a run follows from its seed, so that a failing seed can be replayed.
 //!
-//! [`subject`] says what a simulation is made of, [`runner`] runs seeds, [`history`] holds the steps of one. Each
+//! [`subject`] says what a simulation is made of, [`law`] what it checks, [`runner`] runs seeds, [`history`] holds the steps of one. Each
 //! subject is a file or folder of its own, and a row in [`SUBJECTS`].
 
 use std::time::Instant;
@@ -13,14 +13,16 @@ mod disk;
 mod event_queue;
 mod history;
 mod hosted;
+mod law;
 mod runner;
 mod subject;
 mod tournament;
 mod virtual_time;
 
 use history::{Broken, History};
+use law::Mutant;
 use runner::{run_seed, run_seeds};
-use subject::{Entry, Mutant};
+use subject::Entry;
 
 /// All subjects.
 const SUBJECTS: &[Entry] =

@@ -14,7 +14,8 @@ use std::{
 
 use super::{
     history::{Broken, History, NO_PANIC},
-    subject::{Entry, Mutant},
+    law::Mutant,
+    subject::Entry,
 };
 
 /// Seeds that a thread takes at once.
@@ -99,7 +100,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{
-        super::subject::{Law, Subject},
+        super::{law::Law, subject::Subject},
         *,
     };
 

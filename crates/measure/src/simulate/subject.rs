@@ -1,22 +1,9 @@
-//! Subject of the simulation: a state machine in a scripted world, its laws, and the mutants that break them.
+//! Subject of the simulation: a state machine in a scripted world, with its laws and mutants.
 
-use super::history::{Broken, History};
-
-/// What has to hold at every step of every history.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Law {
-    pub(crate) name: &'static str,
-    pub(crate) text: &'static str,
-}
-
-/// A fault between the state machine and the world, planted to show that its law is checked.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Mutant {
-    pub(crate) name: &'static str,
-    pub(crate) text: &'static str,
-    /// The law that some seed finds broken.
-    pub(crate) law: &'static Law,
-}
+use super::{
+    history::{Broken, History},
+    law::{Law, Mutant},
+};
 
 /// What a seed simulates. A run depends on nothing but the seed and the mutant: no clock of the machine, no order of a
 /// hash map, no shared state.

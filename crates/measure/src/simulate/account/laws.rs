@@ -10,7 +10,7 @@ use zeitnot_wire::lichess::ChallengeId;
 
 use super::super::{
     history::{Broken, History},
-    subject::Law,
+    law::Law,
 };
 
 pub(super) const ONE_AT_A_TIME: Law =

@@ -7,7 +7,8 @@
 
 use super::{
     history::{Broken, History},
-    subject::{Law, Mutant, Subject},
+    law::{Law, Mutant},
+    subject::Subject,
 };
 
 mod checks;

@@ -1,6 +1,6 @@
 //! Mutants of the account: faults between the state machine and the world.
 
-use super::{super::subject::Mutant, laws};
+use super::{super::law::Mutant, laws};
 
 pub(super) const REPEAT_LOOKUP: Mutant = Mutant {
     name: "repeat-lookup",

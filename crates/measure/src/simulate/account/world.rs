@@ -11,7 +11,7 @@ use super::{
     super::{
         event_queue::EventQueue,
         history::{Broken, History},
-        subject::Mutant,
+        law::Mutant,
     },
     laws::{self, Kind, Requests},
     plan::{Plan, seconds},

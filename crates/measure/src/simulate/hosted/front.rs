@@ -17,7 +17,7 @@ use zeitnot_referee::{Allowance, Cause, Ending, OfferChange, Opinion, Referee, R
 use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult, MoveText};
 
 use super::{
-    super::subject::Mutant,
+    super::law::Mutant,
     laws::{
         BONUS_AFTER_TAKEBACK, FORGETS_LAST, FORGETS_TAKEBACK, OTHER_CLOCK, OTHER_RESULT, OTHER_SIDE,
         SECOND_END, STALE_REQUEST_TIME, TOLD_EARLY,

@@ -1,6 +1,6 @@
 //! Laws of hosted games, and mutants of their front that break them.
 
-use super::super::subject::{Law, Mutant};
+use super::super::law::{Law, Mutant};
 
 pub(super) const MOVE_ONCE: Law = Law {
     name: "move-once",

@@ -1,6 +1,6 @@
 //! Laws of tournaments, and mutants between a tournament and its world that break them.
 
-use super::super::subject::{Law, Mutant};
+use super::super::law::{Law, Mutant};
 
 pub(super) const MEETS_ONCE: Law = Law {
     name: "meets-once",

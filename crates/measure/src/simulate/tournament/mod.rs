@@ -7,7 +7,8 @@ mod world;
 
 use super::{
     history::{Broken, History},
-    subject::{Law, Mutant, Subject},
+    law::{Law, Mutant},
+    subject::Subject,
     virtual_time::VirtualTime,
 };
 use world::World;

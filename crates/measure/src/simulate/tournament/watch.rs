@@ -17,7 +17,7 @@ use zeitnot_rules::{Color, GameResult};
 use super::{
     super::{
         history::{Broken, History},
-        subject::{Law, Mutant},
+        law::{Law, Mutant},
     },
     laws::{
         BYE_TWICE, BYES, COLOURS, ENDS, GAME_TWICE, LOSES_LAST, LOSES_RESULT, MEETS_ONCE, ONE_BOARD,

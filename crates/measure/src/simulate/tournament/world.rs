@@ -18,7 +18,7 @@ use super::{
         disk::{Attempt, Disk},
         event_queue::EventQueue,
         history::{Broken, History},
-        subject::Mutant,
+        law::Mutant,
         virtual_time::VirtualTime,
     },
     laws::{NO_PAIRING, RESTORED, TOLD_EARLY},
