@@ -222,7 +222,7 @@ mod tests {
     /// Reloads by each of the other texts, with these keys of the command line.
     fn reloads(set: &[&str], before: &str, after: &[&str]) -> Vec<Told> {
         let overrides = Overrides { set: set.iter().map(|set| (*set).to_owned()).collect(), player: None };
-        let parse = |text| Config::parse_with_keys("test.toml", text, &overrides).unwrap();
+        let parse = |text: &str| Config::parse_with_keys("test.toml", text, &overrides).unwrap();
         let (config, keys) = parse(before);
         let mut playing = Playing::new(config.servers, keys);
         let reload = |text: &&str| {

@@ -1,6 +1,6 @@
 //! The sample, the page and the JSON schema of the configuration are generated from the declared keys, and true.
 
-use std::{collections::BTreeSet, fs};
+use std::{collections::BTreeSet, fmt::Debug, fs};
 
 use serde_json::Value;
 use zeitnot::cli::config::{Audience, Config, key_tables, sample_for, schema, schema_file};
@@ -80,7 +80,7 @@ fn read(text: &str) -> String {
 
 /// All values of a server's table, of which itself shows some only.
 fn table(server: &Server) -> String {
-    fn of<P: Protocol + 'static>(server: &Server) -> Option<String> {
+    fn of<P: Protocol<Config: Debug> + 'static>(server: &Server) -> Option<String> {
         server.config_of::<P>().map(|config| format!("{config:?}"))
     }
     let table = of::<Contest>(server).or_else(|| of::<TucChess>(server));
