@@ -10,7 +10,7 @@ use tokio::{
 use zeitnot_clients::lichess::{Config, Lichess};
 
 use crate::support::{
-    lichess_client::{Client, Player, config, finish_seated, full, state},
+    lichess_client::{Client, ID, Player, config, finish_seated, full, game_event, of_game, over, state},
     lichess_server::{Feed, Server},
 };
 
@@ -37,6 +37,10 @@ fn minute(message: &str) -> String {
 
 impl Game {
     async fn start() -> Game {
+        Game::start_with("games = 1", 100 * MILLISECOND).await
+    }
+
+    async fn start_with(settings: &str, min_delay: Duration) -> Game {
         let mut ticker = JoinSet::new();
         // Paused time leaps to the next timer even while bytes are on their way, so there is always one soon.
         ticker.spawn(async {
@@ -45,8 +49,9 @@ impl Game {
             }
         });
         let mut server = Server::with(KEEP_ALIVE).await;
-        let timeouts = Config::default().timeouts;
-        let config = Config { timeouts, ..config(&server.url, "lip_hush", "games = 1") };
+        let mut timeouts = Config::default().timeouts;
+        timeouts.reconnect.min_delay = min_delay;
+        let config = Config { timeouts, ..config(&server.url, "lip_hush", settings) };
         let mut client = Client::of::<Lichess>(config);
         server.online().await;
         let stream = Some(server.begin(&minute(&full(true, OPENING))).await);
@@ -196,4 +201,33 @@ async fn a_limited_stream_is_opened_again_by_the_clock() {
     let took = game.reopened().await;
     assert!(took <= 4500 * MILLISECOND, "{took:?}");
     game.ends(OPENING).await;
+}
+
+#[test(start_paused = true)]
+async fn the_end_of_a_game_holds_back_no_stream_of_another() {
+    let mut game = Game::start_with("games = 2", Duration::from_secs(10)).await;
+    game.stream().line(&over(OPENING));
+    game.close();
+    game.seat.ended().await;
+    let told = Instant::now();
+    game.server.tell(&of_game("another1", &game_event("gameStart")));
+    let stream = game.server.game().await;
+    assert!(told.elapsed() <= 500 * MILLISECOND, "{:?}", told.elapsed());
+    stream.line(&of_game("another1", &over(OPENING)));
+    game.client.ends_now().await;
+}
+
+#[test(start_paused = true)]
+async fn a_game_whose_stream_is_refused_holds_back_no_stream_of_another() {
+    let mut game = Game::start_with("", 100 * MILLISECOND).await;
+    game.server.lists([ID, "another1"].map(|id| format!(r#"{{"gameId":"{id}","color":"white"}}"#)));
+    game.server.answer("/api/bot/game/stream/another1", 403, "<html>Forbidden</html>");
+    game.server.tell(&of_game("another1", &game_event("gameStart")));
+    for _ in 0..5 {
+        sleep(4000 * MILLISECOND).await;
+        game.close();
+        let took = game.reopened().await;
+        assert!(took <= 300 * MILLISECOND, "{took:?}");
+    }
+    game.client.ends_now().await;
 }

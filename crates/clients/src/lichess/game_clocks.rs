@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tokio::sync::{Notify, futures::Notified};
 use zeitnot_wire::lichess::GameId;
 
 /// A game tells of itself in this time after its start.
@@ -41,9 +42,18 @@ impl WatchedClock {
 
 /// Games with clocks, shared by all tasks of an account.
 #[derive(Debug, Default)]
-pub(crate) struct GameClocks(Mutex<HashMap<GameId, WatchedClock>>);
+pub(crate) struct GameClocks {
+    games: Mutex<HashMap<GameId, WatchedClock>>,
+    /// Notified of each game and each clock that is told.
+    changed: Notify,
+}
 
 impl GameClocks {
+    /// Waits until a game begins, or its clocks are told.
+    pub(crate) fn changed(&self) -> Notified<'_> {
+        self.changed.notified()
+    }
+
     /// Notes a game whose clocks are not known yet.
     pub(crate) fn begin(&self, id: GameId, now: Instant) {
         self.games().insert(
@@ -56,6 +66,7 @@ impl GameClocks {
                 period: MIN_PERIOD,
             },
         );
+        self.changed.notify_waiters();
     }
 
     /// Notes our time left, which runs since then if it is our turn. The next news is due within `news`, and both clocks
@@ -78,13 +89,15 @@ impl GameClocks {
                 period: MIN_PERIOD,
             };
         }
+        self.changed.notify_waiters();
     }
 
     pub(crate) fn end(&self, id: GameId) {
         self.games().remove(&id);
     }
 
-    /// Returns our shortest time left in a game, if one runs. Games that must be over by now do not count.
+    /// Returns our shortest time left in a game, if one runs; `Duration::MAX` if none is known. Games that must be over by
+    /// now do not count.
     pub(crate) fn time_left(&self, now: Instant) -> Option<Duration> {
         let games = self.games();
         let running = games.values().filter(|clock| now < clock.runs_until);
@@ -110,7 +123,7 @@ impl GameClocks {
     }
 
     fn games(&self) -> MutexGuard<'_, HashMap<GameId, WatchedClock>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.games.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -30,18 +30,13 @@ use super::{
     keep_alive::KeepAlive,
     playing::{MAX_LISTED, PlayingList},
     rate_limits::{Permit, RateLimits, RequestKind},
+    shared_backoff::is_small,
     timeouts::Timeouts,
 };
-use crate::{
-    backoff::{self, Backoff},
-    connection_log::ConnectionLog,
-    wait::now,
-};
+use crate::{backoff, connection_log::ConnectionLog, wait::now};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 const MAX_REPLY_BYTES: usize = 1 << 20;
-/// A waiting time of the server is kept if it is at most this part of our clock.
-const MAX_WAIT_PART: u32 = 4;
 /// Longest time without requests of a kind, whatever the server asks for. Its own windows are not longer.
 pub(crate) const MAX_PAUSE: Duration = Duration::from_secs(600);
 /// Log subject of most failures.
@@ -198,20 +193,9 @@ impl Http {
         &self.0.clocks
     }
 
-    /// Returns our shortest time left in a game, if one runs.
-    pub(crate) fn time_left(&self) -> Option<Duration> {
-        self.clocks().time_left(now())
-    }
-
-    /// Returns our shortest time left in a game that needs requests of this kind. No clock runs for the event stream,
-    /// which the server lets open only so often.
-    fn time_left_for(&self, kind: RequestKind) -> Option<Duration> {
-        let left = self.time_left()?;
-        match kind {
-            RequestKind::GameStream | RequestKind::Game => Some(left),
-            RequestKind::EventStream => (!self.0.limits.is_scarce(kind)).then_some(Duration::MAX),
-            _ => None,
-        }
+    /// Returns our shortest time left in a game that needs requests of this kind.
+    pub(crate) fn time_left_for(&self, kind: RequestKind) -> Option<Duration> {
+        self.0.limits.time_left(kind, self.clocks())
     }
 
     /// Looks up our running games, as far as the server lists them.
@@ -250,18 +234,12 @@ impl Http {
 
     /// Returns for how long no request of this kind is sent, after a failure or as the server limits them.
     pub(crate) fn limited_for(&self, kind: RequestKind) -> Duration {
-        self.0.limits.closed_for(kind, self.time_left_for(kind))
+        self.0.limits.closed_for(kind, self.clocks())
     }
 
-    /// Notes the end of a stream. Returns the delay before it is opened again: of its own, or of all streams of its kind
-    /// if it was of no use.
-    pub(crate) fn stream_ended(&self, kind: RequestKind, was_useful: bool) -> Duration {
-        let time_left = self.time_left_for(kind);
-        self.0.limits.stream_ended(kind, was_useful, time_left);
-        match was_useful {
-            true => Backoff::new(&self.timeouts().reconnect).next(time_left),
-            false => self.limited_for(kind),
-        }
+    /// Notes that a game's stream, which was opened again, has a message.
+    pub(crate) fn stream_told(&self) {
+        self.0.limits.stream_told();
     }
 
     pub(crate) async fn get<M: Message>(&self, kind: RequestKind, path: &str) -> Result<M, HttpError> {
@@ -269,7 +247,7 @@ impl Http {
         Ok(M::parse(&body)?)
     }
 
-    /// Posts a form; without one, the path says it all.
+    /// Posts a form; without a form, the body is empty.
     pub(crate) async fn post(
         &self,
         kind: RequestKind,
@@ -300,14 +278,15 @@ impl Http {
         &self.0.requests
     }
 
-    /// Opens a stream: by GET, or by posting a form.
+    /// Opens a stream: by GET, or by posting a form. `is_first`: that of a game, for the first time.
     pub(crate) async fn open_stream(
         &self,
         kind: RequestKind,
         path: &str,
         form: Option<String>,
+        is_first: bool,
     ) -> Result<(Response, Pool), HttpError> {
-        let mut permit = self.0.limits.acquire(kind, || self.time_left_for(kind)).await;
+        let mut permit = self.0.limits.acquire(kind, is_first, self.clocks()).await;
         let method = if form.is_some() { Method::POST } else { Method::GET };
         let pool = self.0.streams.current();
         let request = with_form(pool.client.request(method, self.0.base.join(path)), form);
@@ -370,7 +349,7 @@ impl Http {
         form: Option<String>,
         limit: Duration,
     ) -> Result<String, HttpError> {
-        let permit = self.0.limits.acquire(kind, || self.time_left_for(kind)).await;
+        let permit = self.0.limits.acquire(kind, false, self.clocks()).await;
         let request = with_form(pool.client.request(method, self.0.base.join(path)), form);
         let exchange = async { body(self.check(request.send().await?).await?).await };
         let reply = timeout(limit, exchange).await.unwrap_or_else(|_| Err(timed_out()));
@@ -378,18 +357,12 @@ impl Http {
         reply
     }
 
-    /// Notes the outcome of a request. A refusal is an answer; but not of a stream, which is opened again. The daily limit
-    /// of games against bots concerns only some requests of a kind, and is left to the caller. A running game does not
-    /// lack its stream for long.
+    /// Notes the outcome of a request. A refusal is an answer, except a 401, which concerns the whole account. The daily limit of games against bots concerns only some
+    /// requests of a kind, and is left to the caller.
     fn settle(&self, permit: Permit<'_>, error: Option<&HttpError>) {
-        let kind = permit.kind();
         match error.filter(|error| error.bot_limit().is_none()) {
-            Some(HttpError::Limited { wait, is_told, .. }) => {
-                let left = self.time_left_for(kind).filter(|_| kind == RequestKind::GameStream);
-                let wait = left.map_or(*wait, |left| wait_in_game(*wait, *is_told, left));
-                permit.limited(wait.min(MAX_PAUSE));
-            }
-            Some(error) if error.is_transient() || kind.is_followed() => permit.failed(),
+            Some(HttpError::Limited { wait, is_told, .. }) => permit.limited(MAX_PAUSE.min(*wait), *is_told),
+            Some(error) if error.is_transient() => permit.failed(),
             _ => permit.succeeded(),
         }
     }
@@ -428,11 +401,7 @@ impl Http {
 /// Returns how long to wait after a 429 while a game runs that leaves us this much time: as told, if that is a small
 /// part of it.
 pub(crate) fn wait_in_game(wait: Duration, is_told: bool, time_left: Duration) -> Duration {
-    if is_told && wait <= time_left / MAX_WAIT_PART {
-        wait
-    } else {
-        backoff::long_in_game(time_left).min(wait)
-    }
+    if is_told && is_small(wait, time_left) { wait } else { backoff::long_in_game(time_left).min(wait) }
 }
 
 fn with_form(request: reqwest::RequestBuilder, form: Option<String>) -> reqwest::RequestBuilder {

@@ -1,5 +1,8 @@
-//! Rate limits: most kinds of requests are sent one at a time, none of a kind that the server limits at present, and a
-//! kind whose attempts fail after the delays of its back-off. Moves never wait.
+//! Rate limits of an account: none of a kind of requests is sent while the server limits it, and most are sent one at
+//! a time. While a kind fails, one attempt at a time probes the server after the delays of a [`SharedBackoff`], or
+//! several where an answer takes longer than a clock allows; a success releases the others. Each attempt takes a token
+//! of its kind, and one of use gives two back: failures are bounded, however many games run, and a server that is up
+//! keeps nobody waiting. The first opening of a game's stream takes none. Moves never wait.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -7,24 +10,27 @@ use std::{
 };
 
 use tokio::{
-    sync::{Mutex as AsyncMutex, MutexGuard},
-    time::{Instant, sleep_until},
+    select,
+    sync::{Mutex as AsyncMutex, MutexGuard, Notify},
+    time::Instant,
 };
-
 use zeitnot_net::{Rate, Ration};
 
-use super::{recent::RecentTimes, shared_backoff::SharedBackoff};
-use crate::{backoff::Reconnect, wait::now};
+use super::{
+    game_clocks::GameClocks,
+    recent::RecentTimes,
+    shared_backoff::{Limit, SharedBackoff},
+};
+use crate::{
+    backoff::{Reconnect, max_in_game},
+    wait::{now, until},
+};
 
-/// The server's limit for opening the event stream and for joining tournaments: so many requests …
+/// Lichess's limit per [`WINDOW`] for opening event streams and joining.
 const MAX_REQUESTS: usize = 30;
-/// … within this time.
 const WINDOW: Duration = Duration::from_secs(600);
-/// Our own limit for failures, and for streams that are opened again: at most 180 attempts of a kind within a minute,
-/// however the server answers and however many games run.
-const REPEATS: Rate = Rate { burst: 60, interval: Duration::from_millis(500) };
-/// Between two looks at a delay that a game may have shortened since.
-const RECHECK: Duration = Duration::from_secs(1);
+/// Our own limit for attempts of a kind that are of no use, or not yet: at most 180 within a minute.
+const TOKENS: Rate = Rate { burst: 60, interval: Duration::from_millis(500) };
 
 /// Kind of a request, with a limit of its own.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -59,8 +65,6 @@ pub(crate) enum RequestKind {
 
 impl RequestKind {
     const COUNT: usize = RequestKind::GameStream as usize + 1;
-    /// Streams that are kept open as long as they last.
-    const FOLLOWED: [RequestKind; 2] = [RequestKind::EventStream, RequestKind::GameStream];
 
     /// Returns whether one request at a time is enough. Requests of different games must not wait for each other.
     fn is_serial(self) -> bool {
@@ -70,7 +74,13 @@ impl RequestKind {
 
     /// Returns whether a stream of this kind is kept open as long as it lasts.
     pub(crate) fn is_followed(self) -> bool {
-        RequestKind::FOLLOWED.contains(&self)
+        matches!(self, RequestKind::EventStream | RequestKind::GameStream)
+    }
+
+    /// Returns whether its callers space attempts that fail.
+    fn is_spaced_by_callers(self) -> bool {
+        use RequestKind::{Account, Bots, Online, Playing};
+        matches!(self, Account | Bots | Online | Playing)
     }
 
     fn has_window(self) -> bool {
@@ -80,42 +90,75 @@ impl RequestKind {
 
 #[derive(Debug)]
 pub(crate) struct RateLimits {
-    /// Queues of requests, in the order of their arrival. A request of a serial kind, and of any other that probes, is the
-    /// first until it is answered.
+    /// Queues of serial requests, in the order of their arrival. The first keeps its turn until it is answered.
     queues: [AsyncMutex<()>; RequestKind::COUNT],
     states: Mutex<[State; RequestKind::COUNT]>,
+    /// Notified of each outcome.
+    changed: Notify,
 }
 
 #[derive(Debug)]
 struct State {
     backoff: SharedBackoff,
     sent: RecentTimes,
-    /// Taken by failures, and by streams that ended.
-    repeats: Ration,
+    tokens: Ration,
+    /// When the latest probe began, which is not answered yet.
+    probe: Option<Instant>,
+    answered: Option<Instant>,
 }
 
 impl State {
-    fn new(reconnect: &Reconnect, stable_after: Duration) -> State {
-        let backoff = SharedBackoff::new(reconnect, stable_after);
-        State { backoff, sent: RecentTimes::default(), repeats: Ration::new(REPEATS) }
+    fn new(reconnect: &Reconnect) -> State {
+        let backoff = SharedBackoff::new(reconnect, reconnect.stable_after);
+        let (sent, tokens) = (RecentTimes::default(), Ration::new(TOKENS));
+        State { backoff, sent, tokens, probe: None, answered: None }
     }
 
-    /// Counts one request, or returns when to try again.
-    fn try_acquire(&mut self, kind: RequestKind, time_left: Option<Duration>) -> Result<(), Instant> {
+    /// Counts one request. Otherwise returns when to try again; `None`: when something has changed.
+    fn try_acquire(
+        &mut self,
+        kind: RequestKind,
+        is_first: bool,
+        time_left: Option<Duration>,
+    ) -> Result<(), Option<Instant>> {
         let now = Instant::now();
+        // The game must not wait for long for a probe that may hang.
+        let unanswered = self.probe.map(|began| time_left.map(|left| began + max_in_game(left)));
+        if let Some(next) = unanswered.filter(|next| next.is_none_or(|next| now < next)) {
+            return Err(next);
+        }
         let due = self.backoff.due(time_left).map(Instant::from_std);
-        let due = due.max(self.repeats.due());
-        if let Some(due) = due.filter(|due| *due > now) {
-            return Err(due);
+        let token_due = self.tokens.due().filter(|_| !is_first);
+        if let Some(due) = due.max(token_due).filter(|due| *due > now) {
+            return Err(Some(due));
         }
         if kind.has_window() {
             let is_full = self.sent.count(WINDOW, now.into_std()) >= MAX_REQUESTS;
             if let Some(oldest) = self.sent.oldest().filter(|_| is_full) {
-                return Err(Instant::from_std(oldest) + WINDOW);
+                return Err(Some(Instant::from_std(oldest) + WINDOW));
             }
             self.sent.push(now.into_std());
         }
+        if !is_first {
+            self.tokens.charge(1);
+        }
+        if self.backoff.is_failing() {
+            self.probe = Some(now);
+        }
         Ok(())
+    }
+
+    /// Gives back the token of an attempt, and one more for the next, as the server is up.
+    fn repay(&mut self) {
+        self.tokens.refund();
+        self.tokens.refund();
+    }
+
+    /// Notes that an attempt ended without success. Returns whether that is news of the server.
+    fn ended(&mut self, began: Instant, is_probe: bool) -> bool {
+        self.probe = self.probe.filter(|probe| *probe != began);
+        let is_outdated = self.answered.is_some_and(|answered| began < answered);
+        !is_outdated && (is_probe || !self.backoff.is_failing())
     }
 }
 
@@ -125,6 +168,7 @@ pub(crate) struct Permit<'l> {
     limits: &'l RateLimits,
     kind: RequestKind,
     time_left: Option<Duration>,
+    began: Instant,
     /// The others of its kind wait for its outcome.
     is_probe: bool,
     is_settled: bool,
@@ -132,83 +176,77 @@ pub(crate) struct Permit<'l> {
 }
 
 impl RateLimits {
-    /// Creates limits without requests so far. A stream that lasts resets the delays of its kind.
+    /// Creates limits without requests so far.
     pub(crate) fn new(reconnect: &Reconnect) -> RateLimits {
-        let state = |at| {
-            let is_followed = RequestKind::FOLLOWED.iter().any(|kind| *kind as usize == at);
-            State::new(reconnect, if is_followed { reconnect.stable_after } else { Duration::ZERO })
-        };
-        RateLimits { queues: Default::default(), states: Mutex::new(std::array::from_fn(state)) }
+        let states = Mutex::new(std::array::from_fn(|_| State::new(reconnect)));
+        RateLimits { queues: Default::default(), states, changed: Notify::new() }
     }
 
-    /// Waits until a request of this kind may be sent, where a game that needs it leaves us this much time. Cancel safe.
-    pub(crate) async fn acquire(
-        &self,
-        kind: RequestKind,
-        time_left: impl Fn() -> Option<Duration>,
-    ) -> Permit<'_> {
-        let permit = |time_left, is_probe, turn| Permit {
-            limits: self,
-            kind,
-            time_left,
-            is_probe,
-            is_settled: false,
-            _turn: turn,
-        };
-        if kind == RequestKind::Move {
-            return permit(None, false, None);
-        }
-        let turn = self.queues[kind as usize].lock().await;
+    /// Waits until a request of this kind may be sent, as the clocks of running games allow. `is_first`: it opens the
+    /// stream of a game for the first time. Cancel safe.
+    pub(crate) async fn acquire(&self, kind: RequestKind, is_first: bool, clocks: &GameClocks) -> Permit<'_> {
+        let turn = if kind.is_serial() { Some(self.queues[kind as usize].lock().await) } else { None };
         loop {
-            let time_left = time_left();
-            let acquired = self
-                .with(kind, |state| state.try_acquire(kind, time_left).map(|()| state.backoff.is_failing()));
+            let (outcome, clock) = (self.changed.notified(), clocks.changed());
+            let time_left = self.time_left(kind, clocks);
+            let acquired = self.with(kind, |state| {
+                // A move neither waits nor counts.
+                let acquired = match kind {
+                    RequestKind::Move => Ok(()),
+                    _ => state.try_acquire(kind, is_first, time_left),
+                };
+                acquired.map(|()| state.probe.is_some())
+            });
             match acquired {
                 Ok(is_probe) => {
-                    let turn = (is_probe || kind.is_serial()).then_some(turn);
-                    return permit(time_left, is_probe, turn);
+                    let began = Instant::now();
+                    return Permit {
+                        limits: self,
+                        kind,
+                        time_left,
+                        began,
+                        is_probe,
+                        is_settled: false,
+                        _turn: turn,
+                    };
                 }
-                Err(due) => sleep_until(due.min(Instant::now() + RECHECK)).await,
+                Err(due) => select! {
+                    () = outcome => {}
+                    () = clock => {}
+                    () = until(due) => {}
+                },
             }
         }
     }
 
+    /// Returns our shortest time left in a game that needs requests of this kind. No clock runs for the event stream,
+    /// which the server lets open only so often.
+    pub(crate) fn time_left(&self, kind: RequestKind, clocks: &GameClocks) -> Option<Duration> {
+        let left = clocks.time_left(now())?;
+        match kind {
+            RequestKind::GameStream | RequestKind::Game => Some(left),
+            RequestKind::EventStream => (!self.is_scarce(kind)).then_some(Duration::MAX),
+            _ => None,
+        }
+    }
+
     /// Returns for how long no request of a kind is sent.
-    pub(crate) fn closed_for(&self, kind: RequestKind, time_left: Option<Duration>) -> Duration {
+    pub(crate) fn closed_for(&self, kind: RequestKind, clocks: &GameClocks) -> Duration {
+        let time_left = self.time_left(kind, clocks);
         let due = self.with(kind, |state| state.backoff.due(time_left));
         due.map_or(Duration::ZERO, |due| due.saturating_duration_since(now()))
     }
 
     /// Returns whether most requests of a kind that the server limits are used up.
-    pub(crate) fn is_scarce(&self, kind: RequestKind) -> bool {
+    fn is_scarce(&self, kind: RequestKind) -> bool {
         let used = self.with(kind, |state| state.sent.count(WINDOW, now()));
         kind.has_window() && used >= MAX_REQUESTS / 2
     }
 
-    /// Notes a failure. Those of attempts that began before it are no news.
-    fn failed(&self, kind: RequestKind, is_probe: bool, time_left: Option<Duration>) {
-        self.with(kind, |state| {
-            state.repeats.charge(1);
-            if is_probe || !state.backoff.is_failing() {
-                state.backoff.failed(now(), time_left);
-            }
-        });
-    }
-
-    /// Notes the end of a stream. If it was of no use, its opening counts as a failure.
-    pub(crate) fn stream_ended(&self, kind: RequestKind, was_useful: bool, time_left: Option<Duration>) {
-        match was_useful {
-            true => self.with(kind, |state| state.repeats.charge(1)),
-            false => self.failed(kind, false, time_left),
-        }
-    }
-
-    fn succeeded(&self, kind: RequestKind) {
-        let now = now();
-        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        if states[kind as usize].backoff.succeeded(now) {
-            states.iter_mut().for_each(|state| state.backoff.hurry(now));
-        }
+    /// Notes that a game's stream, which was opened again, has a message.
+    pub(crate) fn stream_told(&self) {
+        self.with(RequestKind::GameStream, State::repay);
+        self.changed.notify_waiters();
     }
 
     fn with<T>(&self, kind: RequestKind, act: impl FnOnce(&mut State) -> T) -> T {
@@ -217,10 +255,6 @@ impl RateLimits {
 }
 
 impl Permit<'_> {
-    pub(crate) fn kind(&self) -> RequestKind {
-        self.kind
-    }
-
     /// The request never arrived, and is not counted.
     pub(crate) fn refund(&mut self) {
         if self.kind.has_window() {
@@ -228,29 +262,55 @@ impl Permit<'_> {
         }
     }
 
-    /// The server has answered.
+    /// The server has answered. A game's stream is of use once it has a message.
     pub(crate) fn succeeded(mut self) {
-        self.is_settled = true;
-        self.limits.succeeded(self.kind);
+        let now = Instant::now();
+        let mut states = self.limits.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = &mut states[self.kind as usize];
+        (state.probe, state.answered) = (None, Some(now));
+        if self.kind != RequestKind::GameStream {
+            state.repay();
+        }
+        if state.backoff.succeeded(now.into_std()) {
+            states.iter_mut().for_each(|state| state.backoff.hurry(now.into_std()));
+        }
+        drop(states);
+        self.settled();
     }
 
-    /// Holds back further requests of this kind. That the other attempts under way fail too is no news.
+    /// Holds back further requests of this kind. That the other attempts under way fail too is no news, nor what began
+    /// before the latest answer.
     pub(crate) fn failed(mut self) {
         self.note_failure();
     }
 
-    /// Holds back further requests of this kind after a 429.
-    pub(crate) fn limited(mut self, wait: Duration) {
-        self.is_settled = true;
+    /// Holds back further requests of this kind after a 429, which may have told the delay. Clocks shorten that of
+    /// streams of games only.
+    pub(crate) fn limited(mut self, wait: Duration, is_told: bool) {
+        let limit = match (self.kind, is_told) {
+            (RequestKind::GameStream, true) => Limit::Told,
+            (RequestKind::GameStream, false) => Limit::Guessed,
+            _ => Limit::Fixed,
+        };
         self.limits.with(self.kind, |state| {
-            state.repeats.charge(1);
-            state.backoff.limited(now(), wait);
+            state.ended(self.began, self.is_probe);
+            state.backoff.limited(now(), wait, limit);
         });
+        self.settled();
     }
 
     fn note_failure(&mut self) {
+        self.limits.with(self.kind, |state| {
+            if state.ended(self.began, self.is_probe) && !self.kind.is_spaced_by_callers() {
+                state.backoff.failed(now(), self.time_left);
+            }
+        });
+        self.settled();
+    }
+
+    fn settled(&mut self) {
         self.is_settled = true;
-        self.limits.failed(self.kind, self.is_probe, self.time_left);
+        self.limits.changed.notify_waiters();
     }
 }
 
@@ -264,178 +324,4 @@ impl Drop for Permit<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use tokio::{
-        task::JoinSet,
-        time::{sleep, timeout},
-    };
-
-    use super::*;
-    use crate::lichess::{game_clocks::GameClocks, timeouts::Timeouts};
-
-    const SECOND: Duration = Duration::from_secs(1);
-    const MINUTE: Duration = Duration::from_secs(60);
-    const GAMES: u32 = 30;
-
-    fn limits() -> RateLimits {
-        RateLimits::new(&Timeouts::default().reconnect)
-    }
-
-    fn no_game() -> Option<Duration> {
-        None
-    }
-
-    /// Clocks of games that begin now, with a minute for each side, in which we are to move.
-    fn one_minute_games() -> GameClocks {
-        let clocks = GameClocks::default();
-        for number in 0..GAMES {
-            let id = format!("{number:08}").parse().unwrap();
-            clocks.begin(id, now());
-            clocks.update(id, MINUTE, now(), true, MINUTE, 2 * MINUTE);
-        }
-        clocks
-    }
-
-    /// Lets the streams of all games fail for three hours, each attempt after a tenth of a second. Returns the number of
-    /// attempts in each minute, and how long the streams wait once the server is back.
-    async fn outage(clocks: GameClocks) -> (Vec<usize>, Duration) {
-        let shared = Arc::new((limits(), clocks));
-        let began = Instant::now();
-        let end = began + 180 * MINUTE;
-        let mut streams = JoinSet::new();
-        for _ in 0..GAMES {
-            let shared = shared.clone();
-            streams.spawn(async move {
-                let (limits, clocks) = &*shared;
-                let mut attempts = Vec::new();
-                loop {
-                    let permit = limits.acquire(RequestKind::GameStream, || clocks.time_left(now())).await;
-                    attempts.push(began.elapsed());
-                    sleep(SECOND / 10).await;
-                    if Instant::now() >= end {
-                        permit.succeeded();
-                        return attempts;
-                    }
-                    permit.failed();
-                }
-            });
-        }
-        let attempts = streams.join_all().await.concat();
-        let in_minute = |minute| attempts.iter().filter(|at| at.as_secs() / 60 == minute).count();
-        ((0..180).map(in_minute).collect(), end.elapsed())
-    }
-
-    #[test(start_paused = true)]
-    async fn an_outage_of_three_hours_costs_few_attempts_however_many_games_run() {
-        let (minutes, reopened) = outage(one_minute_games()).await;
-        // With running clocks; then with the clocks near their end; then without.
-        assert!(minutes[0] <= 180 && minutes[1] <= 120, "{minutes:?}");
-        assert!(minutes[4..].iter().all(|count| *count <= 4), "{minutes:?}");
-        assert!(reopened <= 31 * SECOND, "{reopened:?}");
-    }
-
-    #[test(start_paused = true)]
-    async fn long_games_share_one_probe_every_two_seconds_and_open_at_once() {
-        let clocks = one_minute_games();
-        let id = "longgame".parse().unwrap();
-        clocks.begin(id, now());
-        clocks.update(id, 180 * MINUTE, now(), false, 180 * MINUTE, 360 * MINUTE);
-        (0..GAMES).for_each(|number| clocks.end(format!("{number:08}").parse().unwrap()));
-        let (minutes, reopened) = outage(clocks).await;
-        assert!(minutes.iter().all(|count| *count <= 60 + GAMES as usize), "{minutes:?}");
-        assert!(minutes[1..].iter().all(|count| (25..=60).contains(count)), "{minutes:?}");
-        assert!(reopened <= 5 * SECOND / 2, "{reopened:?}");
-    }
-
-    #[test(start_paused = true)]
-    async fn a_probe_that_is_given_up_has_failed_and_its_successor_waits() {
-        let limits = limits();
-        limits.acquire(RequestKind::Game, no_game).await.failed();
-        let probe = limits.acquire(RequestKind::Game, no_game).await;
-        assert!(timeout(MINUTE, limits.acquire(RequestKind::Game, no_game)).await.is_err());
-        drop(probe);
-        assert!(!limits.closed_for(RequestKind::Game, None).is_zero());
-        limits.acquire(RequestKind::Game, no_game).await.succeeded();
-        assert!(limits.closed_for(RequestKind::Game, None).is_zero());
-    }
-
-    #[test(start_paused = true)]
-    async fn a_kind_that_succeeds_again_hurries_the_others() {
-        let limits = limits();
-        for _ in 0..10 {
-            limits.acquire(RequestKind::Playing, no_game).await.failed();
-        }
-        limits.acquire(RequestKind::EventStream, no_game).await.failed();
-        assert!(limits.closed_for(RequestKind::Playing, None) > 10 * SECOND);
-        limits.acquire(RequestKind::EventStream, no_game).await.succeeded();
-        assert!(limits.closed_for(RequestKind::Playing, None).is_zero());
-    }
-
-    #[test(start_paused = true)]
-    async fn a_limit_of_one_look_up_holds_back_no_other() {
-        use RequestKind::{Account, Bots, Online, Playing, Tournament};
-        let limits = limits();
-        limits.acquire(Tournament, no_game).await.limited(MINUTE);
-        let began = Instant::now();
-        for other in [Account, Bots, Online, Playing] {
-            limits.acquire(other, no_game).await.succeeded();
-        }
-        assert!(began.elapsed() < SECOND);
-    }
-
-    #[test(start_paused = true)]
-    async fn only_the_limited_kind_waits_and_moves_never_do() {
-        let limits = limits();
-        limits.acquire(RequestKind::Chat, no_game).await.limited(MINUTE);
-        let began = Instant::now();
-        limits.acquire(RequestKind::Game, no_game).await;
-        limits.acquire(RequestKind::Move, no_game).await.limited(MINUTE);
-        limits.acquire(RequestKind::Move, no_game).await;
-        assert!(began.elapsed() < Duration::from_secs(1));
-        limits.acquire(RequestKind::Chat, no_game).await;
-        assert!(began.elapsed() >= MINUTE);
-    }
-
-    #[test(start_paused = true)]
-    async fn a_longer_wait_is_not_overwritten_by_a_shorter_one() {
-        let limits = limits();
-        let first = limits.acquire(RequestKind::Game, no_game).await;
-        let second = limits.acquire(RequestKind::Game, no_game).await;
-        let began = Instant::now();
-        first.limited(MINUTE);
-        second.limited(MINUTE / 10);
-        assert_eq!(limits.closed_for(RequestKind::Game, None), MINUTE);
-        limits.acquire(RequestKind::Game, no_game).await;
-        assert!(began.elapsed() >= MINUTE);
-    }
-
-    #[test(start_paused = true)]
-    async fn serial_kinds_are_sent_one_at_a_time() {
-        let limits = limits();
-        let first = limits.acquire(RequestKind::Account, no_game).await;
-        assert!(timeout(MINUTE, limits.acquire(RequestKind::Account, no_game)).await.is_err());
-        first.succeeded();
-        assert!(timeout(MINUTE, limits.acquire(RequestKind::Account, no_game)).await.is_ok());
-        // A request that hangs in one game delays no other game.
-        let _claim = limits.acquire(RequestKind::Game, no_game).await;
-        assert!(timeout(MINUTE, limits.acquire(RequestKind::Game, no_game)).await.is_ok());
-    }
-
-    #[test(start_paused = true)]
-    async fn the_event_stream_is_opened_thirty_times_in_ten_minutes() {
-        // Openings that never arrived do not count.
-        let limits = limits();
-        let began = Instant::now();
-        for _ in 0..MAX_REQUESTS {
-            limits.acquire(RequestKind::EventStream, no_game).await.refund();
-            limits.acquire(RequestKind::EventStream, no_game).await.succeeded();
-        }
-        assert!(began.elapsed() < Duration::from_secs(1));
-        assert!(limits.is_scarce(RequestKind::EventStream));
-        assert!(!limits.is_scarce(RequestKind::Join));
-        limits.acquire(RequestKind::EventStream, no_game).await;
-        assert!(began.elapsed() >= WINDOW);
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@ use crate::backoff::{Backoff, Reconnect, max_in_game};
 /// While attempts fail, one at a time probes the server, and its caller lets the others wait for the outcome. The first
 /// success releases them all. So the number of attempts during an outage does not depend on the number of games: the
 /// delay between two of them grows up to `max_delay`, and is at most 2 s or a sixteenth of our time left while a game
-/// with a running clock waits.
+/// with a running clock waits. A delay that the server has told may stand nevertheless, see [`Limit`].
 #[derive(Debug)]
 pub struct SharedBackoff {
     delays: Backoff,
@@ -26,8 +26,28 @@ struct Failure {
     at: Instant,
     /// The next attempt.
     due: Instant,
-    /// The server has told the delay, so no game shortens it.
-    is_told: bool,
+    /// It was a 429.
+    limit: Option<Limit>,
+}
+
+/// Delay after a 429, and what the clocks of games do to it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// No game shortens it.
+    Fixed,
+    /// The server has told it: it stands if it is a small part of our clock.
+    Told,
+    /// The server has not told any: each game shortens it.
+    Guessed,
+}
+
+/// A delay that the server has told stands if it is at most this part of our clock.
+const MAX_PART: u32 = 4;
+
+/// Returns whether a delay that the server has told is a small part of our time left. `Duration::MAX`: that is not known
+/// yet, and may be short.
+pub(crate) fn is_small(delay: Duration, time_left: Duration) -> bool {
+    time_left != Duration::MAX && delay <= time_left / MAX_PART
 }
 
 impl SharedBackoff {
@@ -44,8 +64,13 @@ impl SharedBackoff {
     /// Returns when the next attempt is due, where a game that needs it leaves us this much time. `None`: at once.
     pub fn due(&self, time_left: Option<Duration>) -> Option<Instant> {
         let failure = self.failure?;
-        // The game may have begun after the failure.
-        match time_left.filter(|_| !failure.is_told) {
+        // The game may have begun after the failure, and its clock be known only now.
+        let is_shortened = |left: &Duration| match failure.limit {
+            Some(Limit::Fixed) => false,
+            Some(Limit::Told) => !is_small(failure.due - failure.at, *left),
+            Some(Limit::Guessed) | None => true,
+        };
+        match time_left.filter(is_shortened) {
             Some(left) => Some(failure.due.min(failure.at + max_in_game(left))),
             None => Some(failure.due),
         }
@@ -67,20 +92,20 @@ impl SharedBackoff {
             self.delays.reset();
         }
         let due = now + self.delays.next(time_left);
-        self.failure = Some(Failure { at: now, due, is_told: false });
+        self.failure = Some(Failure { at: now, due, limit: None });
     }
 
     /// Notes that the server takes no such request for a while. A longer wait that was told before stands.
-    pub(crate) fn limited(&mut self, now: Instant, wait: Duration) {
-        let before = self.failure.filter(|failure| failure.is_told).map(|failure| failure.due);
+    pub(crate) fn limited(&mut self, now: Instant, wait: Duration, limit: Limit) {
+        let before = self.failure.filter(|failure| failure.limit.is_some()).map(|failure| failure.due);
         let due = before.map_or(now + wait, |before| before.max(now + wait));
-        self.failure = Some(Failure { at: now, due, is_told: true });
+        self.failure = Some(Failure { at: now, due, limit: Some(limit) });
     }
 
-    /// The server is back, as another kind of request shows: the next attempt is due now, unless the server has told
-    /// when.
+    /// The server is back, as another kind of request shows: the next attempt is due now, unless the server limits
+    /// it.
     pub(crate) fn hurry(&mut self, now: Instant) {
-        if let Some(failure) = self.failure.as_mut().filter(|failure| !failure.is_told) {
+        if let Some(failure) = self.failure.as_mut().filter(|failure| failure.limit.is_none()) {
             failure.due = failure.due.min(now);
         }
     }
@@ -141,12 +166,12 @@ mod tests {
         let mut backoff = backoff();
         let now = Instant::now();
         fail(&mut backoff, now);
-        backoff.limited(now, 60 * SECOND);
-        backoff.limited(now + SECOND, 10 * SECOND);
+        backoff.limited(now, 60 * SECOND, Limit::Fixed);
+        backoff.limited(now + SECOND, 10 * SECOND, Limit::Fixed);
         backoff.hurry(now + SECOND);
         assert_eq!(backoff.due(Some(SECOND)), Some(now + 60 * SECOND));
         assert!(backoff.succeeded(now + 60 * SECOND));
-        backoff.limited(now + 60 * SECOND, SECOND);
+        backoff.limited(now + 60 * SECOND, SECOND, Limit::Fixed);
         assert_eq!(backoff.due(None), Some(now + 61 * SECOND), "the earlier wait is over");
     }
 
@@ -160,5 +185,24 @@ mod tests {
         backoff.hurry(now + SECOND);
         assert_eq!(backoff.due(None), Some(now + SECOND));
         assert!(backoff.is_failing());
+    }
+
+    #[test]
+    fn clocks_that_are_known_later_shorten_what_the_server_tells() {
+        let mut backoff = backoff();
+        let now = Instant::now();
+        backoff.limited(now, 600 * SECOND, Limit::Told);
+        assert_eq!(backoff.due(None), Some(now + 600 * SECOND));
+        let unknown = Duration::MAX;
+        for (left, delay) in [(unknown, 2), (60 * SECOND, 2), (2399 * SECOND, 2), (2400 * SECOND, 600)] {
+            assert_eq!(backoff.due(Some(left)), Some(now + delay * SECOND), "{left:?}");
+        }
+        backoff.succeeded(now);
+        backoff.limited(now, 10 * SECOND, Limit::Guessed);
+        backoff.hurry(now);
+        assert_eq!(
+            [None, Some(3600 * SECOND)].map(|left| backoff.due(left).unwrap() - now),
+            [10, 2].map(|s| s * SECOND)
+        );
     }
 }

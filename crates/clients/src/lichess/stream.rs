@@ -27,7 +27,7 @@ use super::{
     playing::Listing,
     rate_limits::RequestKind,
 };
-use crate::connection_log::LOST;
+use crate::{backoff::Backoff, connection_log::LOST};
 
 /// Longer lines are skipped.
 const MAX_LINE_BYTES: usize = 64 << 10;
@@ -69,8 +69,12 @@ impl Lines {
         path: &str,
         form: Option<String>,
     ) -> Result<Lines, HttpError> {
-        let (response, pool) = http.open_stream(kind, path, form).await?;
-        Ok(Lines {
+        let opened = http.open_stream(kind, path, form, false).await?;
+        Ok(Lines::new(http, kind, path, opened))
+    }
+
+    fn new(http: &Http, kind: RequestKind, path: &str, (response, pool): (Response, Pool)) -> Lines {
+        Lines {
             http: http.clone(),
             kind,
             path: path.to_owned(),
@@ -81,7 +85,7 @@ impl Lines {
             read_at: Instant::now(),
             empty_at: None,
             is_over: false,
-        })
+        }
     }
 
     /// Returns the next message and when it was read, or `None` at the end. Skips lines that cannot be parsed.
@@ -166,16 +170,20 @@ impl<M> Stream<M> {
 impl<M: Message + Send + 'static> Stream<M> {
     /// Opens the account's event stream, and opens it again whenever it ends.
     pub(crate) fn of_account(http: Http) -> Stream<M> {
-        Stream::follow(http, None, EVENTS.to_owned())
+        Stream::follow(http, None, EVENTS.to_owned(), |_| false)
     }
 
-    fn follow(http: Http, game: Option<GameId>, path: String) -> Stream<M> {
+    fn follow(http: Http, game: Option<GameId>, path: String, is_last: fn(&M) -> bool) -> Stream<M> {
         let (outbox, inbox) = mpsc::channel(INBOX);
         let follower = Follower {
+            backoff: Backoff::new(&http.timeouts().reconnect),
             http,
             game,
             path,
             outbox,
+            is_last,
+            is_finished: false,
+            is_first: true,
             is_closed: false,
             opened: None,
             told: false,
@@ -190,7 +198,16 @@ impl<M: Message + Send + 'static> Stream<M> {
 impl Stream<GameMessage> {
     /// The same for the stream of a game.
     pub(crate) fn of_game(http: Http, id: GameId) -> Stream<GameMessage> {
-        Stream::follow(http, Some(id), format!("api/bot/game/stream/{id}"))
+        Stream::follow(http, Some(id), format!("api/bot/game/stream/{id}"), is_end)
+    }
+}
+
+/// Returns whether a message tells the end of its game, after which the server closes the stream.
+fn is_end(message: &GameMessage) -> bool {
+    match message {
+        GameMessage::GameFull(full) => full.state.status.is_over(),
+        GameMessage::GameState(state) => state.status.is_over(),
+        _ => false,
     }
 }
 
@@ -200,6 +217,13 @@ struct Follower<M> {
     game: Option<GameId>,
     path: String,
     outbox: mpsc::Sender<StreamEvent<M>>,
+    /// Delays of this stream alone. Those after failures of the network and the server are shared by all of its kind.
+    backoff: Backoff,
+    is_last: fn(&M) -> bool,
+    /// The last message came.
+    is_finished: bool,
+    /// No attempt was made so far.
+    is_first: bool,
     /// The server closed the stream, which is not reported yet.
     is_closed: bool,
     /// When the latest attempt opened the stream, and whether a message came since.
@@ -224,6 +248,8 @@ impl<M: Message> Follower<M> {
         loop {
             let Err(disconnect) = self.follow_once().await else { return };
             match disconnect {
+                // The listener knows.
+                _ if self.is_finished => return self.outbox.closed().await,
                 Disconnect::Http(error) if self.is_final(&error).await => {
                     let _ = self.outbox.send(StreamEvent::Closed(error)).await;
                     return;
@@ -233,16 +259,21 @@ impl<M: Message> Follower<M> {
         }
     }
 
-    /// Reports a stream that ended, or could not be opened. Returns the delay before the next attempt.
+    /// Reports a stream that ended, or could not be opened. Returns the delay of its own before the next attempt. Delays
+    /// that all streams of its kind share need none, and end as clocks demand.
     fn lost(&mut self, disconnect: &Disconnect) -> Duration {
         let stable_after = self.http.timeouts().reconnect.stable_after;
         let useful_after = if self.game.is_some() && self.told { MIN_USEFUL } else { stable_after };
-        let delay = match self.opened {
-            Some(opened) => self.http.stream_ended(self.kind(), opened.elapsed() >= useful_after),
-            None => self.http.limited_for(self.kind()),
+        if self.opened.is_some_and(|opened| opened.elapsed() >= useful_after) {
+            self.backoff.reset();
+        }
+        let shared = self.http.limited_for(self.kind());
+        let own = match shared.is_zero() {
+            true => self.backoff.next(self.http.time_left_for(self.kind())),
+            false => Duration::ZERO,
         };
-        self.report(disconnect, delay);
-        delay
+        self.report(disconnect, own.max(shared));
+        own
     }
 
     /// The account is out of reach without its event stream. Streams of games close when games end, and proxies may
@@ -269,7 +300,9 @@ impl<M: Message> Follower<M> {
     /// One connection, to its end. `Ok`: nobody listens any more.
     async fn follow_once(&mut self) -> Result<(), Disconnect> {
         (self.opened, self.told) = (None, false);
-        let mut lines = Lines::open(&self.http, self.kind(), &self.path, None).await?;
+        let is_first = mem::take(&mut self.is_first) && self.game.is_some();
+        let opened = self.http.open_stream(self.kind(), &self.path, None, is_first).await?;
+        let mut lines = Lines::new(&self.http, self.kind(), &self.path, opened);
         (self.opened, self.was_open, self.refusals) = (Some(TokioInstant::now()), true, 0);
         if self.game.is_none() {
             if mem::take(&mut self.is_closed) {
@@ -281,7 +314,10 @@ impl<M: Message> Follower<M> {
         let mut event = StreamEvent::Opened;
         while self.outbox.send(event).await.is_ok() {
             let (message, read_at) = lines.next().await?.ok_or(Disconnect::Eof)?;
-            self.told = true;
+            if !mem::replace(&mut self.told, true) && self.game.is_some() && !is_first {
+                self.http.stream_told();
+            }
+            self.is_finished |= (self.is_last)(&message);
             event = StreamEvent::Message(message, read_at);
         }
         Ok(())
