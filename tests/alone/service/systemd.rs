@@ -7,7 +7,7 @@ use std::{path::Path, time::Duration};
 use tokio::{net::UnixDatagram, time::timeout};
 use zeitnot_testing::{soon, until};
 
-use super::{arena, opponent, player};
+use super::{opponent, player};
 use crate::support::{
     arena::TestArena,
     lichess_arena::{Lichess, Stream},
