@@ -79,7 +79,7 @@ impl Requests {
         (reply, None)
     }
 
-    /// Posts what changes nothing here.
+    /// Posts a request whose reply is ignored.
     async fn post(&self, kind: RequestKind, path: String, form: Option<String>) -> Reply {
         // A challenge may be gone by the time that it is answered.
         let is_minor = matches!(kind, RequestKind::Challenge | RequestKind::Decline | RequestKind::Abort);
