@@ -33,7 +33,7 @@ macro_rules! shown {
     };
 }
 
-shown!(u8 u16 u32 usize i32);
+shown!(u16 u32 usize i32);
 
 /// Contradictions of a configuration, which is checked table by table.
 #[derive(Debug, Default)]
