@@ -137,6 +137,16 @@ async fn declines_what_it_cannot_play() {
 }
 
 #[test]
+async fn a_reserved_game_is_played_though_fewer_are_allowed_since() {
+    let house = house(Kind::Random, Config { max_games: 1, ..Config::default() });
+    house.lobby.seats().set_max(2);
+    let _running = house.lobby.open(info(Color::White, None)).await.unwrap();
+    let reservation = house.lobby.reserve().unwrap();
+    house.lobby.seats().set_max(1);
+    house.lobby.open_reserved(info(Color::White, None), reservation).await.unwrap();
+}
+
+#[test]
 async fn ends_when_asked_and_the_games_are_over() {
     let house = house(Kind::Random, Config::default());
     let seat = house.lobby.open(info(Color::White, None)).await.unwrap();

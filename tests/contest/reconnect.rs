@@ -12,6 +12,7 @@ use zeitnot_clients::{
     contest::{Config, Contest, Timeouts},
 };
 use zeitnot_net::secret::Secret;
+use zeitnot_seat::Seats;
 use zeitnot_testing::soon;
 
 use crate::support::{
@@ -31,6 +32,31 @@ async fn a_server_that_goes_and_comes_back_is_joined_again() {
     wire.ask("g2").await;
     player.answer("e2e4").await;
     wire.expect("MOVE g2 e2-e4").await;
+}
+
+#[test(start_paused = true)]
+async fn a_lost_game_keeps_its_seat_as_long_as_it_may_go_on() {
+    let server = Server::start(Transport::Tcp).await;
+    let seats = Seats::new(1);
+    let mut client = Client::with_seats::<Contest>(entry(&server.address(), "alice"), &seats);
+    for game in ["g1", "g1 again"] {
+        let mut wire = server.joined().await;
+        wire.begin("g1").await;
+        let mut player = client.game().await;
+        wire.ask("g1").await;
+        player.turn().await;
+        drop(wire);
+        player.ended().await;
+        drop(player);
+        assert!(!seats.has_free(), "{game}");
+    }
+    // The server lets it go on no more: our clock of 10 s runs out.
+    let _wire = server.joined().await;
+    let mut changes = seats.changes();
+    while !seats.has_free() {
+        changes.next().await;
+    }
+    client.ends_soon().await;
 }
 
 #[test]

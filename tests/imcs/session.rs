@@ -12,7 +12,7 @@ use zeitnot_clients::{
     imcs::{Config, Imcs, Timeouts},
 };
 use zeitnot_rules::{Color, GameKind};
-use zeitnot_seat::{Action, Event};
+use zeitnot_seat::{Action, Event, Seats};
 use zeitnot_testing::soon;
 
 use crate::support::{
@@ -301,13 +301,17 @@ async fn a_broken_off_game_ends_with_its_reason() {
 
 #[test(start_paused = true)]
 async fn a_game_that_can_be_taken_up_is_finished_after_a_stop() {
-    let (server, mut client) = started("").await;
+    let server = Server::start().await;
+    let seats = Seats::new(1);
+    let mut client = Client::with_seats::<Imcs>(config(&server, ""), &seats);
     let (mut wire, mut player) = server.playing(&mut client).await;
     wire.ask("", 1, "01:00.000 01:00.000").await;
     player.turn().await;
     client.shutdown.soon.cancel();
     drop(wire);
     player.ended().await;
+    drop(player);
+    assert!(!seats.has_free());
     let mut wire = server.accept().await;
     wire.expect("me alice hush", "201 hello alice").await;
     wire.expect("list", "211 1 available games\r\n 7 alice bob (1000/1000)  [in-progress]\r\n.").await;

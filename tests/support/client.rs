@@ -11,7 +11,9 @@ use zeitnot_bot as bot;
 use zeitnot_clients::{OrderQueue, Protocol, ProtocolError, Shutdown};
 use zeitnot_engine::Kind;
 use zeitnot_rules::{Color, Game, GameHistory, MoveText, chess::Chess};
-use zeitnot_seat::{Action, Clocks, Declined, Eval, Event, GameInfo, Lobby, OpenSeat, Seat, Turn};
+use zeitnot_seat::{
+    Action, Clocks, Declined, Eval, Event, GameInfo, Lobby, OpenSeat, Reservation, Seat, Seats, Turn,
+};
 use zeitnot_testing::soon;
 
 use crate::support::bot::lobby;
@@ -25,7 +27,13 @@ pub struct Client {
 impl Client {
     /// Starts a client whose games the test plays.
     pub fn of<P: Protocol + 'static>(config: P::Config) -> Client {
+        Client::with_seats::<P>(config, &Seats::new(usize::MAX))
+    }
+
+    /// The same, with these seats.
+    pub fn with_seats<P: Protocol + 'static>(config: P::Config, seats: &Seats) -> Client {
         let (lobby, games) = Lobby::channel(64);
+        let lobby = lobby.with_seats(seats.clone());
         let shutdown = Shutdown::default();
         let task =
             tokio::spawn(P::run(watch::channel(config).1, lobby, OrderQueue::default(), shutdown.clone()));
@@ -43,11 +51,11 @@ impl Client {
 
     /// Returns the next game that comes to the lobby.
     pub async fn game(&mut self) -> Player {
-        let OpenSeat { info, reply, .. } = soon("a game", self.games.recv()).await.unwrap();
+        let OpenSeat { info, reply, reservation } = soon("a game", self.games.recv()).await.unwrap();
         let (events, from_protocol) = mpsc::channel(64);
         let (to_protocol, actions) = mpsc::channel(4);
         reply.send(Ok(Seat { engine: "test".into(), events, actions })).unwrap();
-        Player { info, events: from_protocol, actions: to_protocol }
+        Player { info, events: from_protocol, actions: to_protocol, _seat: reservation }
     }
 
     pub async fn decline(&mut self) {
@@ -83,6 +91,7 @@ pub struct Player {
     pub info: GameInfo,
     events: mpsc::Receiver<Event>,
     pub actions: mpsc::Sender<Action>,
+    _seat: Reservation,
 }
 
 impl Player {

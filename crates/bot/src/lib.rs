@@ -117,9 +117,6 @@ impl Bot {
     }
 
     fn open(&self, info: GameInfo, reservation: Reservation) -> Result<Seat, Declined> {
-        if self.players.len() >= self.context.config.max_games {
-            return Err(Declined(format!("{} games are running already", self.players.len())));
-        }
         let opening = OpenBoard { info: &info, context: &self.context };
         let opened = with_game(info.game, opening).map_err(|error| Declined(error.to_string()))?;
         let (board, context) = opened;

@@ -2,12 +2,15 @@
 //!
 //! A machine knows neither sockets nor timers nor players, so a test can bring it anything at any time.
 
-use std::{collections::VecDeque, fmt, time::Instant};
+use std::{collections::VecDeque, convert::Infallible, fmt, future::pending, time::Instant};
 
 use tokio::select;
-use zeitnot_seat::{Action, Event, GameInfo, Lobby, PlayerGone, Seat, Turn};
+use zeitnot_seat::{Action, Declined, Event, GameInfo, Lobby, PlayerGone, Reservation, Seat, Turn};
 
-use crate::wait::{now, or_never, until};
+use crate::{
+    game_clock::GameClock,
+    wait::{now, or_never, until},
+};
 
 #[cfg(test)]
 pub(crate) mod simulation;
@@ -83,21 +86,60 @@ pub(crate) trait Wire<M: Machine>: Send {
     fn next(&mut self) -> impl Future<Output = Result<Input<M::Message>, M::Lost>> + Send;
 }
 
+/// Reservation of a game's seat. It outlasts a lost connection while the game may go on: with its seat taken by another
+/// game, the resumed one would be resigned.
+#[derive(Debug, Default)]
+pub(crate) struct KeptSeat {
+    reservation: Option<Reservation>,
+    /// When the game whose connection was lost is over, at the latest.
+    until: Option<Instant>,
+}
+
+impl KeptSeat {
+    /// Keeps the seat until this game is over, whose connection was lost; frees it if none runs any more.
+    pub(crate) fn keep_for(&mut self, lost: Option<GameClock>, now: Instant) {
+        match lost.filter(|clock| clock.time_left(now).is_some()) {
+            Some(clock) => self.until = clock.ends_at(),
+            None => *self = KeptSeat::default(),
+        }
+    }
+
+    /// Returns the seat that was kept, or another one.
+    fn take(&mut self, lobby: &Lobby) -> Result<Reservation, Declined> {
+        self.until = None;
+        let reservation = match self.reservation.take() {
+            Some(kept) => kept,
+            None => lobby.reserve()?,
+        };
+        Ok(self.reservation.insert(reservation).clone())
+    }
+
+    /// Frees the seat once the lost game must be over. Never ends, so that nothing else is affected.
+    async fn expire(&mut self) -> Infallible {
+        until(self.until).await;
+        *self = KeptSeat::default();
+        pending().await
+    }
+}
+
 /// Drives a machine to its end, or until `stop` and no game runs: then there is no [`Machine::End`]. A game that is
-/// still open then is ended for its player.
+/// still open then is ended for its player, and `kept` still holds its seat.
 pub(crate) async fn drive<M: Machine>(
     machine: &mut M,
     wire: &mut impl Wire<M>,
     lobby: &Lobby,
+    kept: &mut KeptSeat,
     stop: impl Future<Output = ()> + Send,
 ) -> Result<Option<M::End>, M::Error> {
-    let mut driver = Driver { machine, wire, lobby, seat: None };
+    let mut driver = Driver { machine, wire, lobby, kept, seat: None };
     let ended = driver.run(stop).await;
     let result = match &ended {
         Ok(_) => "no result: left".to_owned(),
         Err(error) => format!("no result: {error}"),
     };
-    let _ = driver.tell(Event::Ended { result, outcome: None }).await;
+    if let Some(seat) = driver.seat {
+        let _ = seat.send(Event::Ended { result, outcome: None }).await;
+    }
     ended
 }
 
@@ -105,6 +147,7 @@ struct Driver<'a, M, W> {
     machine: &'a mut M,
     wire: &'a mut W,
     lobby: &'a Lobby,
+    kept: &'a mut KeptSeat,
     seat: Option<Seat>,
 }
 
@@ -124,6 +167,7 @@ impl<M: Machine, W: Wire<M>> Driver<'_, M, W> {
                     Some(action) => Input::Action(action),
                     None => self.no_player(&PlayerGone),
                 },
+                never = self.kept.expire() => match never {},
                 () = until(self.machine.due()) => Input::Time,
             };
         }
@@ -139,7 +183,7 @@ impl<M: Machine, W: Wire<M>> Driver<'_, M, W> {
                     sent.map_err(|lost| self.machine.lost(lost, now()))?;
                     None
                 }
-                Effect::Open(info) => match self.lobby.open(*info).await {
+                Effect::Open(info) => match self.open(*info).await {
                     Ok(seat) => {
                         self.seat = Some(seat);
                         None
@@ -155,6 +199,11 @@ impl<M: Machine, W: Wire<M>> Driver<'_, M, W> {
         Ok(end)
     }
 
+    async fn open(&mut self, info: GameInfo) -> Result<Seat, Declined> {
+        let reservation = self.kept.take(self.lobby)?;
+        self.lobby.open_reserved(info, reservation).await
+    }
+
     async fn tell(&mut self, event: Event) -> Result<(), PlayerGone> {
         let is_last = matches!(event, Event::Ended { .. });
         let told = match &self.seat {
@@ -163,6 +212,7 @@ impl<M: Machine, W: Wire<M>> Driver<'_, M, W> {
         };
         if is_last {
             self.seat = None;
+            *self.kept = KeptSeat::default();
             return Ok(());
         }
         told
@@ -170,6 +220,7 @@ impl<M: Machine, W: Wire<M>> Driver<'_, M, W> {
 
     fn no_player(&mut self, why: &impl fmt::Display) -> Input<M::Message> {
         self.seat = None;
+        *self.kept = KeptSeat::default();
         Input::NoPlayer(why.to_string())
     }
 }

@@ -30,6 +30,12 @@ impl GameClock {
         *self = GameClock { ours, is_our_turn: false, since: now, ..*self };
     }
 
+    /// Returns when the game is over without us; `None` if that is beyond any time.
+    pub(crate) fn ends_at(&self) -> Option<Instant> {
+        let theirs = if self.is_our_turn { Duration::ZERO } else { self.theirs };
+        self.since.checked_add(self.ours.saturating_add(theirs))
+    }
+
     /// Returns our time left. `None`: without us the game is over, as the opponent has moved once at most, and then
     /// our clock has run out.
     pub(crate) fn time_left(&self, now: Instant) -> Option<Duration> {
@@ -55,10 +61,13 @@ mod tests {
         let mut clock = GameClock::new(&left, Color::White, true, now);
         assert_eq!(clock.time_left(now + 4 * SECOND), Some(6 * SECOND));
         assert_eq!(clock.time_left(now + 10 * SECOND), None);
+        assert_eq!(clock.ends_at(), Some(now + 10 * SECOND));
         clock.answered(now + 4 * SECOND);
         assert_eq!(clock.time_left(now + 29 * SECOND), Some(6 * SECOND));
         assert_eq!(clock.time_left(now + 30 * SECOND), None);
+        assert_eq!(clock.ends_at(), Some(now + 30 * SECOND));
         let endless = GameClock::new(&ByColor::both(Duration::MAX), Color::Black, false, now);
+        assert_eq!(endless.ends_at(), None);
         assert_eq!(endless.time_left(now + 30 * SECOND), Some(Duration::MAX));
     }
 }

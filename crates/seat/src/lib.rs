@@ -323,8 +323,15 @@ impl Lobby {
     /// [`Declined`] if there are too many games, the position is invalid, the bot shuts down, or does not answer in
     /// time.
     pub async fn open(&self, info: GameInfo) -> Result<Seat, Declined> {
-        let reservation = self.seats.reserve().ok_or_else(|| self.seats.full())?;
-        self.open_reserved(info, reservation).await
+        self.open_reserved(info, self.reserve()?).await
+    }
+
+    /// Reserves a seat.
+    ///
+    /// # Errors
+    /// [`Declined`] if all are taken.
+    pub fn reserve(&self) -> Result<Reservation, Declined> {
+        self.seats.reserve().ok_or_else(|| self.seats.full())
     }
 
     /// Requests a player for a game whose seat is reserved.

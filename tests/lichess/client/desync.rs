@@ -6,12 +6,29 @@ use zeitnot_measure::scripted_lichess;
 use zeitnot_testing::{LONG, until};
 
 use crate::support::{
-    lichess_client::{CLOCK, ID, challenge, finish_seated, full, of_game, seated, state},
+    lichess_client::{CLOCK, ID, challenge, finish_seated, full, of_game, over, seated, state},
     lichess_server::Server,
     program::Program,
 };
 
 const OTHER: &str = "abcdefgh";
+
+#[test(start_paused = true)]
+async fn a_game_is_followed_while_it_waits_for_another_player() {
+    let (mut server, mut client, game, mut seat) = seated("games = 1", &full(false, "")).await;
+    drop(seat);
+    client.decline().await;
+    game.line(&state("e2e4", ""));
+    seat = client.game().await;
+    seat.sees("e2e4").await;
+    seat.answer("e7e5").await;
+    let line = server.take_move_after("e2e4").await;
+    // The last player goes, and the game ends before there is another one.
+    drop(seat);
+    client.decline().await;
+    game.line(&over(&line));
+    client.ends().await;
+}
 
 #[test(start_paused = true)]
 async fn a_garbled_line_costs_one_new_stream() {

@@ -13,7 +13,7 @@ use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 use zeitnot_wire::{Message, contest::FromClient};
 
 use crate::{
-    drive::drive,
+    drive::{KeptSeat, drive},
     findings::Findings,
     link::Link,
     protocol::{Protocol, ProtocolError, Shutdown},
@@ -87,6 +87,7 @@ impl Protocol for Contest {
             lobby,
             link: None,
             progress,
+            seat: KeptSeat::default(),
             is_over: false,
             is_known: false,
             refusals: 0,
@@ -100,6 +101,7 @@ struct Client<'a> {
     lobby: Lobby,
     link: Option<Link>,
     progress: Progress,
+    seat: KeptSeat,
     /// The tournament was over when we last asked, and that was reported.
     is_over: bool,
     /// We have been paired here: the server knows our tournament and name.
@@ -154,6 +156,7 @@ impl Session for Client<'_> {
     ) -> Result<ConnectionEnd, ConnectionError> {
         let config = self.config;
         self.progress.was_paired = false;
+        self.seat.keep_for(self.progress.lost_game, now());
         let token = config.token.as_ref().map(Secret::hidden);
         let connecting = config.address.connect_with(token, config.timeouts.connect);
         let Some(connected) = stop.run_until_cancelled(connecting).await else {
@@ -166,9 +169,11 @@ impl Session for Client<'_> {
         log.connected();
         let link = self.link.insert(Link::new(reader, writer));
         let mut connection = Connection::new(config, &mut self.progress, now());
-        let ended = drive(&mut connection, &mut ContestWire::new(link), &self.lobby, stop.cancelled()).await;
+        let mut wire = ContestWire::new(link);
+        let ended = drive(&mut connection, &mut wire, &self.lobby, &mut self.seat, stop.cancelled()).await;
         let lost_game = connection.running();
         self.progress.lost_game = lost_game.or(self.progress.lost_game);
+        self.seat.keep_for(self.progress.lost_game, now());
         if ended.is_err()
             && let Some(link) = self.link.take()
         {

@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use zeitnot_rules::MoveText;
 use zeitnot_seat::{Event, Lobby, Turn};
 
-use super::{Effect, Effects, Input, Machine, drive};
+use super::{Effect, Effects, Input, KeptSeat, Machine, drive};
 
 mod network;
 mod player;
@@ -169,7 +169,8 @@ where
         last_result: String::new(),
         log: Arc::clone(&log),
     };
-    if timeout(2 * DAY, drive(&mut machine, &mut network, &lobby, sleep(DAY))).await.is_err() {
+    let seat = &mut KeptSeat::default();
+    if timeout(2 * DAY, drive(&mut machine, &mut network, &lobby, seat, sleep(DAY))).await.is_err() {
         return vec!["it never ended".to_owned()];
     }
     drop(lobby);

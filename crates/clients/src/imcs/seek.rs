@@ -21,7 +21,7 @@ use super::{
     wire::GameWire,
 };
 use crate::{
-    drive::drive,
+    drive::{KeptSeat, drive},
     session::{ConnectionEnd, ConnectionLog},
     wait::{now, or_never},
 };
@@ -48,8 +48,17 @@ pub(super) struct Progress {
     dead_offers: DeadOffers,
     /// The game whose connection was lost.
     pub(super) lost_game: Option<LostGame>,
+    /// Seat of the game that runs or was lost.
+    seat: KeptSeat,
     /// The log says that we wait for an opponent. It says so once, however often the offer is repeated.
     is_waiting: bool,
+}
+
+impl Progress {
+    /// Keeps the seat of the lost game, or frees it if there is none.
+    fn keep_seat(&mut self) {
+        self.seat.keep_for(self.lost_game.as_ref().map(|lost| lost.clock), now());
+    }
 }
 
 /// Logs in, finds a game and plays it. After a game the server closes the connection.
@@ -61,6 +70,7 @@ pub(super) async fn connect_once(
     blocked: &BlockedPlayers,
     progress: &mut Progress,
 ) -> Result<ConnectionEnd, ConnectionError> {
+    progress.keep_seat();
     let opening = Connection::open(config);
     let connection = match progress.lost_game.as_ref().and_then(|lost| lost.time_left(now())) {
         Some(_) => opening.await?,
@@ -81,9 +91,10 @@ pub(super) async fn connect_once(
     let mut wire = GameWire::new(config, &mut connection, &start);
     let mut game = Game::new(config, start, now());
     // A game that runs is finished, whatever stops.
-    let played = drive(&mut game, &mut wire, lobby, pending()).await;
+    let played = drive(&mut game, &mut wire, lobby, &mut progress.seat, pending()).await;
     let is_lost = played.as_ref().is_err_and(ConnectionError::is_lost);
     progress.lost_game = game.lost_game().filter(|_| is_lost);
+    progress.keep_seat();
     if let Err(ConnectionError::NoGame(_)) = &played {
         progress.dead_offers.add(number);
     }
@@ -149,6 +160,7 @@ impl Seeker<'_> {
             info!("game {game} cannot be taken up again");
         }
         self.progress.lost_game = None;
+        self.progress.keep_seat();
         Ok(None)
     }
 

@@ -15,7 +15,7 @@ use zeitnot_net::Contradictions;
 use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 
 use crate::{
-    drive::drive,
+    drive::{KeptSeat, drive},
     findings::Findings,
     protocol::{Protocol, ProtocolError, Shutdown},
     session::{self, ConnectionEnd, ConnectionLog, Session},
@@ -101,7 +101,9 @@ impl Session for Client<'_> {
         let socket = Socket::open(&self.config.address).await?;
         let mut game = Game::new(self.config, now());
         let mut wire = TucWire::new(socket, log);
-        let Some(result) = drive(&mut game, &mut wire, &self.lobby, stop.cancelled()).await? else {
+        // A game ends with its connection.
+        let seat = &mut KeptSeat::default();
+        let Some(result) = drive(&mut game, &mut wire, &self.lobby, seat, stop.cancelled()).await? else {
             return Ok(ConnectionEnd::Stopped);
         };
         self.remaining -= 1;

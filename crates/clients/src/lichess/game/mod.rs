@@ -8,6 +8,7 @@ mod idle;
 pub(crate) mod move_request;
 mod move_sender;
 mod opponent;
+mod player;
 pub(crate) mod result;
 pub(crate) mod rules;
 pub(crate) mod session;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use tokio::select;
 use tracing::{debug, warn};
-use zeitnot_seat::{Eval, GameInfo, PlayerGone, Seat};
+use zeitnot_seat::{Eval, GameInfo, PlayerGone};
 use zeitnot_wire::lichess::{ChatLine, GameId, GameMessage, GameState};
 
 use super::{
@@ -16,6 +16,7 @@ use super::{
     idle::never_started,
     move_request::MoveRequests,
     opponent::Opponent,
+    player::GamePlayer,
     start::{StartedGame, start},
     tracker::{MoveTracker, TrackError},
 };
@@ -54,7 +55,7 @@ pub(crate) async fn play(context: GameContext, id: GameId, signals: GameSignals)
     match started {
         Ok((started, seat)) => {
             let signals = GameSignals { finished, slot_wanted, opponent };
-            GameSession::new(context, id, started, seat).run(stream, signals).await
+            GameSession::new(context, id, started, GamePlayer::new(seat)).run(stream, signals).await
         }
         Err(end) => end,
     }
@@ -82,7 +83,7 @@ struct GameSession {
     context: GameContext,
     id: GameId,
     info: GameInfo,
-    seat: Seat,
+    player: GamePlayer,
     tracker: MoveTracker,
     /// The latest state, and when it was read.
     state: GameState,
@@ -106,12 +107,12 @@ struct GameSession {
 }
 
 impl GameSession {
-    fn new(context: GameContext, id: GameId, started: StartedGame, seat: Seat) -> GameSession {
+    fn new(context: GameContext, id: GameId, started: StartedGame, player: GamePlayer) -> GameSession {
         let StartedGame { full, read_at, info, tracker } = started;
         let color = info.side;
         let mut session = GameSession {
             id,
-            seat,
+            player,
             read_at,
             opened: Instant::now(),
             requests: MoveRequests::default(),
@@ -153,7 +154,7 @@ impl GameSession {
             let suspended = self.suspended(&signals.slot_wanted);
             step = select! {
                 biased;
-                action = self.seat.actions.recv() => self.act(action),
+                input = self.player.next() => self.played(input).await,
                 (sent, outcome) = self.requests.next() => Ok(self.settle(sent, outcome).await),
                 event = stream.next() => self.streamed(event).await,
                 () = until(self.opponent.abort_at) => Ok(self.abort()),
@@ -177,7 +178,8 @@ impl GameSession {
                     return self.give_up("no player stays in the game".to_owned()).await;
                 }
                 Err(Interruption::Player(_)) => {
-                    step = self.replace_player().await.map(|()| Next::Wait).map_err(Interruption::from);
+                    self.replace_player();
+                    step = Ok(Next::Wait);
                 }
                 Err(Interruption::Desync(error)) if self.should_resync(&error) => return Next::Reopen,
                 Err(Interruption::Desync(error)) => {
@@ -252,7 +254,7 @@ impl GameSession {
         let facts = GameFacts {
             opponent: self.info.names[!color].clone(),
             me: self.info.names[color].clone(),
-            engine: self.seat.engine.clone(),
+            engine: self.player.engine().to_owned(),
             eval: self.eval,
             queue: Vec::new(),
         };

@@ -8,31 +8,41 @@ use zeitnot_wire::lichess::{Form, GameState, MoveQuery};
 use super::{GameSession, Interruption, Next};
 use crate::lichess::game::{
     actions::GameAction, context::MAX_TIME, desync::leave_actions, move_request::SentMove,
-    move_sender::SendOutcome,
+    move_sender::SendOutcome, player::PlayerInput,
 };
 
 impl GameSession {
+    /// Reads what comes from the player.
+    pub(super) async fn played(
+        &mut self,
+        input: Result<PlayerInput, PlayerGone>,
+    ) -> Result<Next, Interruption> {
+        match input? {
+            PlayerInput::Seated => self.tell_game().await?,
+            PlayerInput::Action(action) => self.act(action),
+        }
+        Ok(Next::Wait)
+    }
+
     /// Does what the player wants. Answers to old requests are ignored.
-    pub(super) fn act(&mut self, action: Option<Action>) -> Result<Next, Interruption> {
+    fn act(&mut self, action: Action) {
         match action {
-            Some(Action::Play { turn, mv, offers_draw, eval }) if self.requests.awaits(turn) => {
+            Action::Play { turn, mv, offers_draw, eval } if self.requests.awaits(turn) => {
                 self.send(turn, mv, offers_draw);
                 self.eval = eval.or(self.eval);
                 if let Some((record, eval)) = self.record.as_mut().zip(eval) {
                     record.set_eval(self.tracker.plies(), eval);
                 }
             }
-            Some(Action::Resign { turn }) if self.requests.awaits(turn) => {
+            Action::Resign { turn } if self.requests.awaits(turn) => {
                 self.actions.spawn(GameAction::Resign);
             }
-            Some(Action::Leave { turn }) if self.requests.awaits(turn) => {
+            Action::Leave { turn } if self.requests.awaits(turn) => {
                 self.is_leaving = true;
                 self.actions.spawn(leave_actions(self.state.played().count())[0]);
             }
-            Some(late) => debug!("too late: {late:?}"),
-            None => return Err(PlayerGone.into()),
+            late => debug!("too late: {late:?}"),
         }
-        Ok(Next::Wait)
     }
 
     fn send(&mut self, turn: Turn, mv: MoveText, offers_draw: bool) {
@@ -54,7 +64,7 @@ impl GameSession {
             && self.requests.is_latest(sent.turn)
             && sent.is_timed
         {
-            let _ = self.seat.send(Event::Sent { turn: sent.turn, at }).await;
+            let _ = self.player.send(Event::Sent { turn: sent.turn, at }).await;
         }
         let Some(why) = self.requests.settle(sent, outcome) else { return Next::Wait };
         debug!("our move was refused ({why}); opening the stream again");
@@ -66,21 +76,26 @@ impl GameSession {
         let refused = self.requests.reopened(self.opened);
         let is_unchanged = state.played().count() == self.tracker.plies() && !state.status.is_over();
         match refused.filter(|_| is_unchanged) {
-            Some((turn, why)) => self.seat.send(Event::Refused { turn, why }).await,
+            Some((turn, why)) => self.player.send(Event::Refused { turn, why }).await,
             None => Ok(()),
         }
     }
 
-    /// Another player takes over, and is told the game from its beginning.
-    pub(super) async fn replace_player(&mut self) -> Result<(), PlayerGone> {
+    /// Asks for another player. Until it comes, the game is followed without one, as it may end.
+    pub(super) fn replace_player(&mut self) {
         self.players += 1;
         warn!("the player left the game; another one takes over");
-        self.seat = self.context.open_seat(&self.info).await;
+        let (context, info) = (self.context.clone(), self.info.clone());
+        self.player.replace(async move { context.open_seat(&info).await });
+    }
+
+    /// Tells a player that takes over the game from its beginning.
+    async fn tell_game(&mut self) -> Result<(), PlayerGone> {
         for mv in self.tracker.moves().to_vec() {
-            self.seat.send(Event::Moved(mv)).await?;
+            self.player.send(Event::Moved(mv)).await?;
         }
         if self.opponent.offers_draw {
-            self.seat.send(Event::DrawOffered).await?;
+            self.player.send(Event::DrawOffered).await?;
         }
         if self.is_our_turn() && (self.requests.is_none() || self.requests.is_open()) {
             self.request_move(self.clocks(self.read_at)).await?;

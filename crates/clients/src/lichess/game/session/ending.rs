@@ -98,7 +98,7 @@ impl GameSession {
             }
         }
         let outcome = result::outcome(&self.state.status, self.state.winner);
-        let _ = self.seat.send(Event::Ended { result, outcome }).await;
+        let _ = self.player.send(Event::Ended { result, outcome }).await;
         end
     }
 

@@ -56,10 +56,10 @@ impl GameSession {
             self.resync.moved();
         }
         if change.taken_back > 0 {
-            self.seat.send(Event::TakenBack { plies: change.taken_back }).await?;
+            self.player.send(Event::TakenBack { plies: change.taken_back }).await?;
         }
         for mv in change.moves {
-            self.seat.send(Event::Moved(mv)).await?;
+            self.player.send(Event::Moved(mv)).await?;
         }
         if self.state.status.is_over() {
             return Ok(());
@@ -76,7 +76,7 @@ impl GameSession {
         if self.requests.is_none() && is_our_turn {
             self.request_move(clocks).await?;
         } else if let Some(clocks) = clocks.filter(|_| !self.is_correspondence()) {
-            self.seat.send(Event::ClocksRead(clocks)).await?;
+            self.player.send(Event::ClocksRead(clocks)).await?;
         }
         Ok(())
     }
@@ -89,14 +89,14 @@ impl GameSession {
         }
         if new.draw {
             info!("the opponent offers a draw");
-            self.seat.send(Event::DrawOffered).await?;
+            self.player.send(Event::DrawOffered).await?;
         }
         Ok(())
     }
 
     pub(super) async fn request_move(&mut self, clocks: Option<Clocks>) -> Result<(), PlayerGone> {
         let turn = self.requests.open();
-        self.seat.send(Event::YourTurn { turn, clocks }).await
+        self.player.send(Event::YourTurn { turn, clocks }).await
     }
 
     pub(super) fn is_our_turn(&self) -> bool {
