@@ -3,9 +3,6 @@
 //!
 //! A new protocol is a folder here that implements [`Protocol`], and an entry in [`PROTOCOLS`].
 
-// The interface of the account's state machine is public for simulations only.
-#![cfg_attr(not(feature = "simulation"), allow(unreachable_pub))]
-
 #[cfg(test)]
 #[macro_use]
 extern crate zeitnot_testing;

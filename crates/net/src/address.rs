@@ -3,7 +3,6 @@
 use std::{fmt, io, str::FromStr, time::Duration};
 
 use reqwest::Url;
-use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use tokio::{net::TcpStream, time::timeout};
 use tokio_tungstenite::tungstenite::{
@@ -16,6 +15,7 @@ use crate::{
     codec::MAX_LINE,
     connection::{LineReader, LineWriter, NetError, connect_ws, over_tcp},
     http::is_loopback,
+    secret::Secret,
 };
 
 /// Address of a server.
@@ -83,7 +83,7 @@ impl Address {
     /// As [`Address::connect`]; [`NetError::Http`] if the server refuses the token.
     pub async fn connect_with(
         &self,
-        token: Option<&SecretString>,
+        token: Option<&Secret>,
         limit: Duration,
     ) -> Result<(LineReader, LineWriter), NetError> {
         self.open(token, MAX_LINE, limit).await
@@ -103,7 +103,7 @@ impl Address {
 
     async fn open(
         &self,
-        token: Option<&SecretString>,
+        token: Option<&Secret>,
         max_message: usize,
         limit: Duration,
     ) -> Result<(LineReader, LineWriter), NetError> {
@@ -134,10 +134,10 @@ impl Address {
         is_loopback(&self.0)
     }
 
-    fn request(&self, token: Option<&SecretString>) -> Result<Request, NetError> {
+    fn request(&self, token: Option<&Secret>) -> Result<Request, NetError> {
         let mut request = self.0.as_str().into_client_request()?;
         if let Some(token) = token {
-            let bearer = HeaderValue::try_from(format!("Bearer {}", token.expose_secret()));
+            let bearer = HeaderValue::try_from(format!("Bearer {}", token.expose()));
             let unfit =
                 |_| io::Error::new(io::ErrorKind::InvalidInput, "the token does not fit into a header");
             let mut bearer = bearer.map_err(unfit)?;

@@ -9,6 +9,7 @@ use tokio::{
 };
 use utoipa::ToSchema;
 use zeitnot_rules::{Color, TimeControl};
+use zeitnot_wire::Secret;
 
 /// Orders that may wait for a receiver.
 const MAX_WAITING: usize = 8;
@@ -19,7 +20,8 @@ pub const PAGE_TIMEOUT: Duration = Duration::from_secs(8);
 /// Longest text of a field in bytes.
 const MAX_TEXT: usize = 200;
 
-/// Order of the owner. Not for a log: there may be a password in it.
+/// Order of the owner.
+#[derive(Debug)]
 pub enum Order {
     /// Challenges a player.
     Challenge(ChallengeOrder),
@@ -82,8 +84,8 @@ impl From<BotColor> for Option<Color> {
     }
 }
 
-/// Tournament to join. Not for a log: the password is a secret.
-#[derive(Clone, Deserialize, ToSchema)]
+/// Tournament to join.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
 #[schema(as = BotJoinOrder)]
 #[serde(deny_unknown_fields)]
 pub struct JoinOrder {
@@ -94,8 +96,9 @@ pub struct JoinOrder {
     #[schema(example = "abcd1234")]
     pub tournament: String,
     /// Its password, if it has one.
-    #[serde(default)]
-    pub password: Option<String>,
+    #[serde(default, deserialize_with = "Secret::any")]
+    #[schema(value_type = Option<String>)]
+    pub password: Option<Secret>,
 }
 
 /// Player to block, or to play again.
@@ -111,14 +114,15 @@ impl Order {
     fn texts(&self) -> Vec<&str> {
         let texts = match self {
             Order::Challenge(order) => {
-                vec![Some(&order.opponent), Some(&order.variant), order.server.as_ref()]
+                vec![Some(&*order.opponent), Some(&*order.variant), order.server.as_deref()]
             }
             Order::Join(order) => {
-                vec![Some(&order.tournament), order.password.as_ref(), order.server.as_ref()]
+                let password = order.password.as_ref().map(Secret::expose);
+                vec![Some(&*order.tournament), password, order.server.as_deref()]
             }
-            Order::Block(order) | Order::Unblock(order) => vec![Some(&order.player)],
+            Order::Block(order) | Order::Unblock(order) => vec![Some(&*order.player)],
         };
-        texts.into_iter().flatten().map(String::as_str).collect()
+        texts.into_iter().flatten().collect()
     }
 
     /// Checks what no server takes.
@@ -273,6 +277,15 @@ mod tests {
         let error = give(orders).await.unwrap_err();
         assert!(error.to_string().contains("too many orders"), "{error}");
         waiting.into_iter().for_each(|task| task.abort());
+    }
+
+    #[test]
+    fn orders_do_not_show_their_password() {
+        let order: JoinOrder =
+            serde_json::from_str(r#"{"tournament": "abcd1234", "password": "hush"}"#).unwrap();
+        assert_eq!(order.password.as_ref().map(Secret::expose), Some("hush"));
+        let shown = format!("{:?}", Order::Join(order));
+        assert!(shown.contains("abcd1234") && !shown.contains("hush"), "{shown}");
     }
 
     #[test]

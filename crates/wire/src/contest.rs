@@ -152,7 +152,7 @@ impl<'l> Fields<'l> {
         }
         let key = self.owned("a key").map_err(|_| self.error("one word after the player", "…"))?;
         match self.rest {
-            "" => Ok(Some(Secret::new(key))),
+            "" => Ok(Some(Secret::of(key))),
             _ => Err(self.error("a name without spaces, and at most one word after it", "more")),
         }
     }

@@ -10,7 +10,7 @@ pub mod imcs;
 pub mod lichess;
 pub mod nthu;
 pub mod pgn;
-mod secret;
+pub mod secret;
 pub mod tuc;
 pub mod uci;
 

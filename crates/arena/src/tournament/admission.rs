@@ -52,7 +52,7 @@ pub(crate) enum Proof {
     /// Another front knows its account.
     Account,
     /// A connection from this address, and the key that it showed.
-    Shown { from: Origin, key: Option<zeitnot_wire::Secret> },
+    Shown { from: Origin, key: Option<Secret> },
 }
 
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ impl Admission {
         let Applicant { name, proof, client } = applicant;
         let (from, shown) = match &proof {
             Proof::Account => return Ok(Admitted { name, holder: None, client }),
-            Proof::Shown { from, key } => (*from, key.as_ref().map(zeitnot_wire::Secret::expose)),
+            Proof::Shown { from, key } => (*from, key.as_ref().map(Secret::expose)),
         };
         let rejected = |wrong| match wrong {
             WrongSecret::Wrong => JoinError::WrongKey(name.clone()),
@@ -139,7 +139,7 @@ mod tests {
     fn try_join(admission: &Admission, player: &str, key: Option<&str>) -> Result<bool, JoinError> {
         let client = Client::channel(CancellationToken::new()).0;
         let from = Origin::from(IpAddr::from([10, 0, 0, 1]));
-        let proof = Proof::Shown { from, key: key.map(zeitnot_wire::Secret::new) };
+        let proof = Proof::Shown { from, key: key.map(Secret::of) };
         let admitted = admission.admit(&name("class"), Applicant { name: name(player), proof, client });
         admitted.map(|admitted| admitted.holder.is_some())
     }

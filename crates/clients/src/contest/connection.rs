@@ -7,7 +7,7 @@ use zeitnot_net::{Rate, Ration};
 use zeitnot_rules::{GameResult, MoveText};
 use zeitnot_seat::{Action, Event, OpenRequest, Turn};
 use zeitnot_wire::{
-    Message, Secret,
+    Message,
     contest::{FromClient, FromServer, State, result_text},
 };
 
@@ -135,8 +135,7 @@ impl<'a> Connection<'a> {
     fn join(&mut self) {
         let Config { tournament, player, key, .. } = self.config;
         let (tournament, player) = (tournament.to_string(), player.to_string());
-        let key = key.as_ref().map(|key| Secret::new(key.expose()));
-        self.say(&FromClient::Join { tournament, player, key }, None);
+        self.say(&FromClient::Join { tournament, player, key: key.clone() }, None);
     }
 
     /// Returns the limit for the server's silence; none while it waits for players.

@@ -8,7 +8,7 @@ use std::{num::NonZeroU32, time::Duration};
 use tokio::{sync::watch, time::sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span};
-use zeitnot_net::{NetError, StatusCode, secret::Secret};
+use zeitnot_net::{NetError, StatusCode};
 use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 use zeitnot_wire::{Message, contest::FromClient};
 
@@ -157,8 +157,7 @@ impl Session for Client<'_> {
         let config = self.config;
         self.progress.was_paired = false;
         self.seat.keep_for(self.progress.lost_game, now());
-        let token = config.token.as_ref().map(Secret::hidden);
-        let connecting = config.address.connect_with(token, config.timeouts.connect);
+        let connecting = config.address.connect_with(config.token.as_ref(), config.timeouts.connect);
         let Some(connected) = stop.run_until_cancelled(connecting).await else {
             return Ok(ConnectionEnd::Stopped);
         };

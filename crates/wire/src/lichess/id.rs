@@ -136,7 +136,7 @@ impl FromStr for Token {
     fn from_str(text: &str) -> Result<Self, BadId> {
         let clean = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
         if (1..=512).contains(&text.len()) && text.bytes().all(clean) {
-            Ok(Token(Secret::new(text)))
+            Ok(Token(Secret::of(text)))
         } else {
             Err(BadId { expected: "a token of letters, digits and underscores", got: "…".into() })
         }

@@ -41,9 +41,9 @@ pub use names::{
     Category, ChallengeEnd, ChallengeStatus, ColorWish, DeclineReason, Direction, GameRule, PerfKey, Room,
     Scope, Source, Speed, Status, Title, Variant, VariantKey,
 };
-pub use request::{Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
+pub use request::{Chat, Decline, Form, JoinTeam, JoinTournament, MoveQuery, NewChallenge};
 pub use rules::NoGame;
-pub use tournament::{JoinTeam, TournamentState};
+pub use tournament::TournamentState;
 
 /// Parses one line of a stream. Returns `None` for an empty line, which is only a keepalive.
 ///

@@ -8,6 +8,7 @@ use serde_json::Number;
 use zeitnot_rules as game;
 
 use super::{ColorWish, DeclineReason, GameRule, Room, TimeControl, VariantKey, WireError, shorten};
+use crate::Secret;
 
 /// Fields of a request, as a form or a query string.
 ///
@@ -262,7 +263,7 @@ form!(
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields", into = "Fields")]
 pub struct JoinTournament {
-    pub password: Option<String>,
+    pub password: Option<Secret>,
     pub team: Option<String>,
     /// Pair as soon as possible, within a minute at most.
     pub pair_me_asap: bool,
@@ -272,12 +273,30 @@ form!(
     JoinTournament,
     "joining",
     |fields| JoinTournament {
-        password: fields.text("password"),
+        password: fields.text("password").map(Secret::of),
         team: fields.text("team"),
         pair_me_asap: fields.flag("pairMeAsap")?.unwrap_or_default(),
     },
     |form| Fields::default()
-        .with_some("password", form.password)
+        .with_some("password", form.password.as_ref().map(Secret::expose))
         .with_some("team", form.team)
         .with_some("pairMeAsap", form.pair_me_asap.then_some(true))
+);
+
+/// `POST /team/{id}/join`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields", into = "Fields")]
+pub struct JoinTeam {
+    /// For the team's leaders.
+    pub message: Option<String>,
+    pub password: Option<Secret>,
+}
+
+form!(
+    JoinTeam,
+    "joining",
+    |fields| JoinTeam { message: fields.text("message"), password: fields.text("password").map(Secret::of) },
+    |form| Fields::default()
+        .with_some("message", form.message)
+        .with_some("password", form.password.as_ref().map(Secret::expose))
 );

@@ -197,6 +197,17 @@ fn tokens_are_never_shown() {
 }
 
 #[test]
+fn passwords_are_never_shown() {
+    for form in ["password=hush+hush&team=t", "password=hush+hush&message=hi"] {
+        let (tournament, team) = (JoinTournament::from_form(form), JoinTeam::from_form(form));
+        let shown = format!("{tournament:?} {team:?}");
+        assert!(!shown.contains("hush"), "{shown}");
+        assert_eq!(tournament.unwrap().password.unwrap().expose(), "hush hush");
+        assert!(team.unwrap().to_form().contains("password=hush+hush"));
+    }
+}
+
+#[test]
 fn errors_are_short_and_say_what_is_wrong() {
     let huge = format!(r#"{{"type":"gameStart","game":{{"gameId":"{}"}}}}"#, "y\u{1b}".repeat(50_000));
     let error = Event::parse(&huge).unwrap_err().to_string();

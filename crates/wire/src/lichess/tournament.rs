@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Form, TournamentId,
+    TournamentId,
     codec::{nullable, seconds},
 };
 
@@ -29,18 +29,4 @@ pub struct TournamentState {
         skip_serializing_if = "Option::is_none"
     )]
     pub to_start: Option<Duration>,
-}
-
-/// `POST /team/{id}/join`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JoinTeam {
-    /// For the team's leaders.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub password: Option<String>,
-}
-
-impl Form for JoinTeam {
-    const NAME: &str = "joining";
 }

@@ -85,6 +85,7 @@ impl TryFrom<String> for ListUrl {
 
 /// The present lists, shared by all who ask.
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "simulation"), allow(unreachable_pub))]
 pub struct PlayerLists(Arc<RwLock<Lists>>);
 
 #[derive(Debug)]
@@ -111,6 +112,7 @@ const MAX_BY_ORDER: usize = 1000;
 impl PlayerLists {
     /// Creates the lists of the configuration; [`PlayerLists::reload`] reads the files.
     /// Creates lists whose files are not read yet.
+    #[cfg_attr(not(feature = "simulation"), allow(unreachable_pub))]
     pub fn new(config: Config) -> PlayerLists {
         let allowed = ListFile::default();
         let blocked = ListFile::default();

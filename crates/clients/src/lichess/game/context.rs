@@ -72,6 +72,7 @@ pub(crate) struct GameSignals {
 
 /// End of a game's task.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "simulation"), allow(unreachable_pub))]
 pub enum GameEnd {
     /// It is over.
     Over,

@@ -5,6 +5,7 @@ use zeitnot_wire::lichess::Status;
 
 /// End of a game as the account hears of it, beside the game's own stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "simulation"), allow(unreachable_pub))]
 pub enum GameFinish {
     /// The account's events tell it.
     Told {

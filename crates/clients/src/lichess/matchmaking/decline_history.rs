@@ -23,6 +23,7 @@ const MAX_OPPONENTS: usize = 4096;
 /// Declines and challenges. Times are counted from 1970.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(not(feature = "simulation"), allow(unreachable_pub))]
 pub struct DeclineHistory {
     opponents: BTreeMap<UserId, Vec<Entry>>,
     /// Times of the challenges of the last day, the oldest first.

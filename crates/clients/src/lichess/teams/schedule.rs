@@ -68,16 +68,14 @@ impl Tournament {
 
     /// Returns the form that joins it, and asks to be paired at once.
     pub(crate) fn form(&self, pair_me_asap: bool) -> String {
-        let password = self.password.as_ref().map(|password| password.expose().to_owned());
         let team = self.team.as_ref().map(TeamId::to_string);
-        JoinTournament { password, team, pair_me_asap }.to_form()
+        JoinTournament { password: self.password.clone(), team, pair_me_asap }.to_form()
     }
 }
 
 impl Team {
     pub(crate) fn form(&self) -> String {
-        let password = self.password.as_ref().map(|password| password.expose().to_owned());
-        JoinTeam { message: self.message.clone(), password }.to_form()
+        JoinTeam { message: self.message.clone(), password: self.password.clone() }.to_form()
     }
 }
 
@@ -90,6 +88,7 @@ impl fmt::Display for Tournament {
 
 /// Request that joins a team or a tournament.
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "simulation"), allow(unreachable_pub))]
 pub enum JoinRequest {
     /// Join a team.
     Team(Team),

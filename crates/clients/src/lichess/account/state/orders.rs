@@ -1,6 +1,5 @@
 //! Orders of the owner to an account: challenges, tournaments, blocked players.
 
-use zeitnot_net::secret::Secret;
 use zeitnot_seat::{BotColor, ChallengeOrder, JoinOrder, Order, OrderAnswer, OrderError};
 use zeitnot_wire::lichess::{
     ColorWish, NewChallenge, TimeControl, TournamentId, UserId, VariantKey,
@@ -74,7 +73,7 @@ impl AccountState {
                 "tournament: send the last part of its address, 8 letters and digits".to_owned(),
             )
         })?;
-        let tournament = Tournament { password: password.map(Secret::of), ..Tournament::new(id) };
+        let tournament = Tournament { password, ..Tournament::new(id) };
         match self.teams.add(tournament, self.now) {
             true => Ok(format!("joining tournament {id}; a refusal follows under the errors")),
             false => Err(OrderError::Conflict(format!("tournament {id} is being joined or played already"))),
