@@ -12,8 +12,8 @@ settings! {
     /// How to play: games, time and sources of moves.
     #[derive(PartialEq)]
     pub struct Config {
-        /// Games at once, on all servers together. More wait on Lichess, and are declined elsewhere. Without it, as many as
-        /// the accounts play, and at least 8.
+        /// Games at once, on all servers together; more wait or are declined. Without it, as many as the accounts play, and at
+        /// least 8.
         #[schemars(range(min = 1), extend("x-reload" = true, "default" = null, "examples" = [8]))]
         max_games: usize = 8,
         /// Time reserved on every move for the network until the lag is measured.
