@@ -1,3 +1,5 @@
+//! Rate limits in simulated time: outages, floods, limits, clocks.
+
 use std::{future::pending, sync::Arc};
 
 use tokio::{
