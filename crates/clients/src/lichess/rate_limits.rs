@@ -120,8 +120,8 @@ impl State {
         kind: RequestKind,
         is_first: bool,
         time_left: Option<Duration>,
+        now: Instant,
     ) -> Result<(), Option<Instant>> {
-        let now = Instant::now();
         // The game must not wait for long for a probe that may hang.
         let unanswered = self.probe.map(|began| time_left.map(|left| began + max_in_game(left)));
         if let Some(next) = unanswered.filter(|next| next.is_none_or(|next| now < next)) {
@@ -189,24 +189,26 @@ impl RateLimits {
         loop {
             let (outcome, clock) = (self.changed.notified(), clocks.changed());
             let time_left = self.time_left(kind, clocks);
+            // By this instant the end of a probe is told from that of others.
+            let began = Instant::now();
             let acquired = self.with(kind, |state| {
                 // A move neither waits nor counts.
                 let acquired = match kind {
                     RequestKind::Move => Ok(()),
-                    _ => state.try_acquire(kind, is_first, time_left),
+                    _ => state.try_acquire(kind, is_first, time_left, began),
                 };
                 acquired.map(|()| state.probe.is_some())
             });
             match acquired {
                 Ok(is_probe) => {
-                    let began = Instant::now();
+                    let is_settled = false;
                     return Permit {
                         limits: self,
                         kind,
                         time_left,
                         began,
                         is_probe,
-                        is_settled: false,
+                        is_settled,
                         _turn: turn,
                     };
                 }
