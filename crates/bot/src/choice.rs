@@ -19,7 +19,7 @@ pub struct Rule {
     /// An [engines.NAME] table.
     #[schemars(example = &"stockfish")]
     pub engine: String,
-    /// Games, and "chess960".
+    /// Games that the rule matches.
     #[schemars(schema_with = "variants", example = ["chess", "chess960"])]
     #[serde(default)]
     games: Option<Vec<Variant>>,

@@ -9,7 +9,7 @@ use zeitnot_settings::{HumanTime, settings};
 use crate::{choice, lag, policy, sources::SourceOrder};
 
 settings! {
-    /// How to play: games, time and sources of moves.
+    /// Games at once, time for moves, and sources of moves.
     #[derive(PartialEq)]
     pub struct Config {
         /// Games at once, on all servers together; more wait or are declined. Without it, as many as the accounts play, and at

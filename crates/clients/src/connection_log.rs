@@ -47,7 +47,7 @@ pub(crate) struct ConnectionLog {
     request: Option<Instant>,
 }
 
-/// What is to be reported of a connection that is open.
+/// News about a connection that is open.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum BackNews {
     /// It is open again after so long.

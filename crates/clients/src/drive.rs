@@ -15,7 +15,7 @@ use crate::{
 #[cfg(test)]
 pub(crate) mod simulation;
 
-/// What happens.
+/// Input of a machine.
 #[derive(Debug)]
 pub(crate) enum Input<M> {
     /// The connection is open.
@@ -34,7 +34,7 @@ pub(crate) enum Input<M> {
     Time,
 }
 
-/// What a machine wants done.
+/// Effect that a machine requests.
 #[derive(Debug)]
 pub(crate) enum Effect<C> {
     /// Send a message, which may be the answer to a turn.

@@ -45,7 +45,7 @@ settings! {
         #[serde(serialize_with = "shown")]
         #[schemars(with = "String")]
         eval_file: EvalFile = EvalFile::default(),
-        /// Limits of every move, also where the clock allows more.
+        /// Limits of every move, even if the clock allows more.
         limits: MoveLimits = MoveLimits::default(),
     }
 }

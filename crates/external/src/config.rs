@@ -193,7 +193,7 @@ struct Table {
     /// Its own options.
     #[schemars(example = options_example())]
     options: Option<BTreeMap<String, Value>>,
-    /// Limits of every move, also where the clock allows more.
+    /// Limits of every move, even if the clock allows more.
     #[serde(default)]
     limits: MoveLimits,
     /// Algorithm of an engine of ours. The keys from here on are those of `[engine]`, and not for programs.

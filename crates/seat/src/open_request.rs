@@ -151,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    /// What may happen to a request, in any order. Turns count back from the last one.
+    /// Events of a request, in any order. Turns count back from the last one.
     #[derive(Copy, Clone, Debug)]
     enum Step {
         Open,

@@ -6,15 +6,13 @@ use serde_json::Value;
 
 use crate::value::{toml, typed};
 
-/// What was found in the file.
+/// Value in the file.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub enum Got<'t> {
     /// Whole or not.
     Number(f64),
     /// Text, such as a duration.
     Text(&'t str),
-    /// A list with this many entries.
-    List(usize),
 }
 
 impl fmt::Display for Got<'_> {
@@ -22,13 +20,11 @@ impl fmt::Display for Got<'_> {
         match self {
             Got::Number(number) => number.fmt(f),
             Got::Text(text) => write!(f, "{text:?}"),
-            Got::List(0) => f.write_str("an empty one"),
-            Got::List(entries) => write!(f, "{entries} entries"),
         }
     }
 }
 
-/// Returns why a value is out of its bounds: `expected a whole number from 1 to 48, got 0`. Its type is not looked at.
+/// Returns why a value is out of its bounds: `expected a whole number from 1 to 48, got 0`. Its type is the parser's to check.
 pub fn fault(schema: &Value, got: Got<'_>) -> Option<String> {
     let is_within = match got {
         Got::Number(number) => {
@@ -42,7 +38,6 @@ pub fn fault(schema: &Value, got: Got<'_>) -> Option<String> {
             bound(schema, "x-min").is_none_or(|min| time >= min)
                 && bound(schema, "x-max").is_none_or(|max| time <= max)
         }
-        Got::List(entries) => schema["minItems"].as_u64().is_none_or(|min| entries as u64 >= min),
     };
     // Bounds of the type itself are the parser's to report.
     let limits = limits(schema).filter(|_| !is_within)?;
@@ -73,7 +68,7 @@ pub(crate) fn limits(schema: &Value) -> Option<String> {
             Some(min) => Some(format!("from {} to {max}", toml(min))),
             None => Some(format!("up to {max}")),
         },
-        (None, None) => schema["minItems"].as_u64().map(|min| format!("with at least {min}")),
+        (None, None) => None,
     }
 }
 

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::{
+    bounds::limits,
     tables::{Key, Table, tables},
-    value::toml,
+    value::{toml, values},
 };
 
 /// No line is longer, unless a value is.
@@ -14,7 +15,7 @@ const WIDTH: usize = 125;
 /// Where descriptions begin that follow a value.
 const COLUMN: usize = 33;
 
-/// What a sample shows.
+/// Contents of a sample.
 #[derive(Copy, Clone, Debug)]
 pub struct Sample<'a> {
     /// The first lines.
@@ -78,7 +79,7 @@ fn write_key(text: &mut String, key: &Key<'_>, is_set: bool) {
         (Some(value), _) => format!("{}{name} = {}", if is_set { "" } else { "# " }, toml(value)),
         (None, _) => format!("# Example: {name} = …"),
     };
-    let description = key.description();
+    let description = &explained(key, &line);
     let both = format!("{line:COLUMN$} # {description}");
     if description.is_empty() {
         let _ = writeln!(text, "{line}");
@@ -88,6 +89,23 @@ fn write_key(text: &mut String, key: &Key<'_>, is_set: bool) {
         wrap(text, description);
         let _ = writeln!(text, "{line}");
     }
+}
+
+/// Returns the description, with the values and bounds that neither it nor the line of the key names.
+fn explained(key: &Key<'_>, line: &str) -> String {
+    let description = key.description();
+    let is_named = |value: &String| line.contains(value) || description.contains(value);
+    let one = values(key.schema).map(|values| ("One", values));
+    let choice = one.or_else(|| values(&key.schema["items"]).map(|values| ("Any", values)));
+    let choice = choice.filter(|(_, values)| !values.iter().all(is_named));
+    let choice = choice.map(|(how, values)| format!("{how} of {}.", values.join(", ")));
+    // That a number is at least 1 is no news.
+    let bounds = limits(key.schema).filter(|limits| limits != "from 1").map(|limits| {
+        let (first, rest) = limits.split_at(1);
+        format!("{}{rest}.", first.to_uppercase())
+    });
+    let sentences = Some(description.to_owned()).into_iter().chain(choice).chain(bounds);
+    sentences.filter(|sentence| !sentence.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Writes a comment.

@@ -26,7 +26,7 @@ pub struct Table<'s> {
 pub struct Key<'s> {
     /// Name in the table.
     pub name: &'s str,
-    /// What it may be.
+    /// Its schema.
     pub schema: &'s Value,
     /// Whether the table needs it.
     pub is_required: bool,
@@ -143,7 +143,7 @@ fn table<'s>(schema: &'s Value, place: &Place<'s>) -> Table<'s> {
     }
 }
 
-/// How a property is written.
+/// Form of a property in the file.
 enum Form<'s> {
     /// As a value.
     Key,

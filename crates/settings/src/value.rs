@@ -22,7 +22,7 @@ fn key(name: &str) -> String {
 }
 
 /// Returns the values that a key may have, if they are listed.
-fn values(schema: &Value) -> Option<Vec<String>> {
+pub(crate) fn values(schema: &Value) -> Option<Vec<String>> {
     if let Some(constant) = schema.get("const") {
         return Some(vec![toml(constant)]);
     }

@@ -44,7 +44,7 @@ fn collect(schema: &Value, value: &Spanned<DeValue<'_>>, path: &str, found: &mut
             for (at, inner) in list.iter().enumerate() {
                 collect(&schema["items"], inner, &format!("{path}[{at}]"), found);
             }
-            Some(Got::List(list.len()))
+            None
         }
         DeValue::Integer(number) => {
             let number = i64::from_str_radix(number.as_str(), number.radix());

@@ -43,7 +43,7 @@ pub struct Config {
     /// see docs/engines.md.
     #[schemars(extend("x-name" = "stockfish"))]
     pub engines: BTreeMap<String, external::Named>,
-    /// How to play: games, time and sources of moves.
+    /// Games at once, time for moves, and sources of moves.
     pub bot: bot::Config,
     /// Servers that are asked for moves.
     pub online_moves: lookup::Config,

@@ -11,7 +11,7 @@ use super::Config;
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let mut schema = schema_of::<Config>();
     let version = json!({
-        "description": "Version of this file. Without it, the file counts as one of this release; a program that is older than \
+        "description": "Version of this file. Without it, the file is read as one of this release; a program that is older than \
                         the file says so.",
         "type": "integer", "minimum": 1, "default": 1
     });

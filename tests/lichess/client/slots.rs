@@ -55,7 +55,7 @@ async fn a_game_whose_end_no_stream_tells_frees_its_slot() {
     let post = server.hear_challenge("abcdefgh", "accept").await;
     let took = begun.elapsed();
     assert!((Duration::from_secs(25)..Duration::from_secs(60)).contains(&took), "{took:?}");
-    assert_eq!(told.count("the server lists it no more"), 2, "{}", told.text());
+    assert_eq!(told.count("the server no longer lists it"), 2, "{}", told.text());
     drop(post);
     client.ends_now().await;
 }

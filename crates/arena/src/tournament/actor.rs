@@ -63,7 +63,7 @@ pub struct TournamentSummary {
     pub pgn: Option<PathBuf>,
 }
 
-/// What a tournament does next.
+/// Next step of a tournament.
 enum Turn {
     Job(Job<TournamentActor>),
     /// Something has taken too long.

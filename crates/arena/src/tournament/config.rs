@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Games of each pair, at most.
-const MAX_GAMES_PER_PAIR: u32 = 1000;
+const MAX_GAMES_PER_PAIR: u32 = 1_000_000;
 
 /// One `[[arena.tournament]]`. The API and the database have the same settings but for those that are not serialized:
 /// an organiser who is not at the machine names no files.
@@ -59,7 +59,7 @@ pub struct TournamentConfig {
     pub gauntlet: Vec<Name>,
     /// Games of each pair in a round robin and a gauntlet; colors are balanced.
     #[serde(default = "games_per_pair")]
-    #[schema(minimum = 1, maximum = 1000)]
+    #[schema(minimum = 1, maximum = 1_000_000)]
     #[schemars(range(min = 1, max = MAX_GAMES_PER_PAIR))]
     pub games_per_pair: u32,
     /// Number of players with which play begins; with `start = "organiser"` how many may join.

@@ -210,8 +210,8 @@ impl Players {
     }
 
     /// Returns the seat that a newcomer can have in place of a player who has left: if the newcomer's address has its
-    /// share of names already, one of those, else any if all are taken. `games` is what each has played; `None` for one
-    /// who keeps the seat.
+    /// share of names already, one of those, else any if all are taken. `games` returns the number of games that a player
+    /// has played, or `None` if the player keeps the seat.
     pub(super) fn to_vacate(
         &self,
         holder: Option<Origin>,

@@ -283,7 +283,7 @@ mod tests {
             ("kind", json!("go"), "unknown variant"),
             ("time_control", json!("fast"), "time"),
             ("pairing", json!("swiss"), "needs rounds"),
-            ("games_per_pair", json!(1001), "at most 1000"),
+            ("games_per_pair", json!(1_000_001), "at most 1000000"),
             ("tie_breaks", json!(["buchholz"]), "only with pairing"),
             ("players", json!(1025), "at most 1024"),
             ("players", json!(-1), "invalid value"),

@@ -25,7 +25,7 @@ use crate::{
 /// `INFO` lines that are shown; there is no limit to how many a server sends.
 const INFO_LINES: Rate = Rate { burst: 20, interval: Duration::from_secs(1) };
 
-/// What outlasts a connection.
+/// State that outlasts a connection.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     /// The last connection brought a pairing.

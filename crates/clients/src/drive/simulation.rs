@@ -46,7 +46,7 @@ pub(crate) enum Mutant {
     WaitsForever,
 }
 
-/// What has gone on, and what is against the laws.
+/// History of a run, and the broken laws in it.
 #[derive(Debug, Default)]
 struct Log {
     games: u32,

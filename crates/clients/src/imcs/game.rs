@@ -33,7 +33,7 @@ const CLOCK_STEP: Duration = Duration::from_millis(1);
 /// Name of an opponent who accepted our offer: the server does not tell it.
 const UNKNOWN_OPPONENT: &str = "?";
 
-/// What a running game is told.
+/// Message to a running game.
 #[derive(Clone, Debug)]
 pub(super) enum News {
     Server(FromServer),

@@ -42,7 +42,7 @@ impl DeadOffers {
     }
 }
 
-/// What outlasts a connection.
+/// State that outlasts a connection.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     dead_offers: DeadOffers,

@@ -1,4 +1,4 @@
-//! What a running game hears: the connection, and the search for the opponent's name.
+//! Inputs of a running game: the connection, and the search for the opponent's name.
 
 use std::pin::Pin;
 

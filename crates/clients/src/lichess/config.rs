@@ -71,7 +71,7 @@ settings! {
         /// Messages in games, to the opponent and to spectators; empty ones are not sent. {opponent}, {me}, {engine} and
         /// {version} are replaced.
         chat: chat::messages::Config = chat::messages::Config::default(),
-        /// Correspondence and unlimited games; accepted if `time_controls` of [server.challenge] contains
+        /// Correspondence and unlimited games; accepted if `time_controls` of [server.challenge.human] or [server.challenge.bot] contains
         /// "correspondence". They are suspended between moves.
         #[schemars(extend("x-reload" = true))]
         correspondence: Correspondence = Correspondence::default(),

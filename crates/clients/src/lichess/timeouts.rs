@@ -11,10 +11,10 @@ settings! {
     /// Time limits and intervals.
     #[derive(PartialEq, Eq)]
     pub struct Timeouts {
-        /// For opening a connection.
+        /// Maximum time to open a connection.
         #[serde(with = "HumanTime")]
         connect: Duration = Duration::from_secs(10),
-        /// For the reply to a request.
+        /// Maximum wait for the reply to a request.
         #[serde(with = "HumanTime")]
         reply: Duration = Duration::from_secs(10),
         /// At most for any data on a stream. The limit follows the server's empty lines, with a second to spare: 8 s on
@@ -32,13 +32,13 @@ settings! {
         /// After a 429 that does not say how long to wait.
         #[serde(with = "HumanTime")]
         rate_limited: Duration = Duration::from_secs(60),
-        /// For the opponent's first move, if the server does not say.
+        /// Time for the opponent's first move, if the server does not say.
         #[serde(with = "HumanTime")]
         abort_time: Duration = Duration::from_secs(30),
-        /// For an opponent who has left, beyond the server's own limit.
+        /// Time for an opponent who has left, beyond the server's own limit.
         #[serde(with = "HumanTime")]
         claim_delay: Duration = Duration::ZERO,
-        /// Between two checks that the server sees us online.
+        /// Time between two checks that the server sees us online.
         #[serde(with = "HumanTime")]
         online_check: Duration = Duration::from_secs(600),
     }

@@ -43,13 +43,13 @@ settings! {
     /// Time-outs of a TUC-Chess client.
     #[derive(PartialEq, Eq)]
     pub struct Timeouts {
-        /// For a seat.
+        /// Maximum wait for a seat.
         #[serde(with = "HumanTime")]
         seat: Duration = Duration::from_secs(120),
-        /// For the confirmation of a move.
+        /// Maximum wait for the confirmation of a move.
         #[serde(with = "HumanTime")]
         confirmation: Duration = Duration::from_secs(5),
-        /// For any datagram in a running game. Opponents may think for long, and a dead server says nothing.
+        /// Maximum wait for any datagram in a running game. Opponents may think for long, and a dead server says nothing.
         #[serde(with = "HumanTime")]
         silence: Duration = Duration::from_secs(600),
         /// Pause between two games.

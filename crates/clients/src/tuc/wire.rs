@@ -1,4 +1,4 @@
-//! What comes from the server: its datagrams, and whether it is still there.
+//! Inputs from the server: its datagrams, and whether it is still there.
 
 use std::{io, time::Instant};
 

@@ -31,7 +31,7 @@ const TOURNAMENT: &str = "deadline";
 /// Answers that may wait to be counted.
 const ANSWERS: usize = 1 << 14;
 /// Games of each pair: more than a cell can hold.
-const UNLIMITED_GAMES: u32 = 1 << 20;
+const UNLIMITED_GAMES: u32 = 1_000_000;
 /// Pause between two games of a player.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Time for the games to end when a cell is over.

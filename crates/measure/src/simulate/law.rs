@@ -1,6 +1,6 @@
 //! Laws, and the mutants that break them.
 
-/// What has to hold at every step of every history.
+/// Condition that holds at every step of every history.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Law {
     pub(crate) name: &'static str,

@@ -1,5 +1,5 @@
 //! `zeitnot-measure simulate`: runs state machines against scripted worlds in virtual time, without sockets, and checks
-//! laws over the whole history. All that happens in a run follows from its seed, so that a failing seed can be replayed.
+//! laws over the whole history. A seed determines the whole run, so that a failing one can be replayed.
 //!
 //! [`subject`] says what a simulation is made of, [`law`] what it checks, [`runner`] runs seeds, [`history`] holds the steps of one. Each
 //! subject is a file or folder of its own, and a row in [`SUBJECTS`].

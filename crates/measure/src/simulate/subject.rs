@@ -5,7 +5,7 @@ use super::{
     law::{Law, Mutant},
 };
 
-/// What a seed simulates. A run depends on nothing but the seed and the mutant: no clock of the machine, no order of a
+/// Simulated part of the program. A run depends on nothing but the seed and the mutant: no clock of the machine, no order of a
 /// hash map, no shared state.
 pub(crate) trait Subject {
     const NAME: &'static str;

@@ -22,9 +22,9 @@ settings! {
         /// Address under which a proxy shows the page.
         #[schemars(with = "String", example = &"https://chess.example.org")]
         public: Option<PublicUrl> = None,
-        /// All requests come from a proxy, which adds X-Forwarded-For.
+        /// Set if all requests come from a proxy that adds X-Forwarded-For.
         behind_proxy: bool = false,
-        /// Token of the owner, who may change things; or ZEITNOT_ORGANISER_TOKEN in the environment. Without any, one is
+        /// Token of the organiser or owner; or ZEITNOT_ORGANISER_TOKEN in the environment. Without any, one is
         /// drawn and shown at each start.
         #[schemars(with = "String", example = &"change_me")]
         token: Option<Secret> = None,

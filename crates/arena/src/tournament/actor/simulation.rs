@@ -42,7 +42,7 @@ use crate::{
 /// Names of one address in the tournament.
 const PER_ADDRESS: usize = 99;
 
-/// What a player hears.
+/// Message to a player.
 #[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
@@ -64,7 +64,7 @@ pub enum Heard {
     Aborted,
 }
 
-/// What a player says.
+/// Message from a player.
 #[allow(missing_docs)]
 #[derive(Clone, Debug)]
 pub enum Saying {

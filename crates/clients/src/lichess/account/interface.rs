@@ -1,4 +1,4 @@
-//! Interface of the account's state machine: what it is told, and what it wants done.
+//! Inputs and effects of the account's state machine.
 
 use std::{io, sync::Arc};
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::lichess::{HttpError, MAX_PAUSE};
 
-/// When to look up something that somebody wishes to know.
+/// Schedule of one kind of look-up.
 #[derive(Debug)]
 pub(crate) struct Lookup {
     min_delay: Duration,

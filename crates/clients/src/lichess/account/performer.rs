@@ -194,7 +194,7 @@ impl<'a> Performer<'a> {
         self.tasks.spawn(task, if_crashed);
     }
 
-    /// Returns what the end of a task means.
+    /// Converts a finished task to an input.
     fn settled(&mut self, outcome: Outcome) -> Input {
         match outcome {
             Outcome::Reply(reply, lines) => {

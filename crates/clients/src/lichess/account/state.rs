@@ -47,7 +47,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const MIN_LOOKUP_DELAY: Duration = Duration::from_secs(2);
 const MAX_LOOKUP_DELAY: Duration = Duration::from_secs(60);
 
-/// What an account begins with.
+/// Initial data of an account.
 #[derive(Debug)]
 pub struct AccountSetup {
     /// Its table of the configuration.
@@ -282,7 +282,7 @@ impl AccountState {
         let now = self.now;
         let expired = self.slots.expire(ACCEPTANCE_TIMEOUT, now);
         if expired > 0 {
-            info!("{expired} accepted challenges became no game");
+            info!("{expired} accepted challenges never became games");
         }
         // A challenge may have become a game without the stream telling it.
         if self.starts.take_due(now) || expired > 0 {

@@ -8,7 +8,7 @@ use zeitnot_settings::{HumanTime, JsonSchema, Schema, SchemaGenerator, list_of, 
 use zeitnot_wire::lichess::{Challenge, ColorWish, DeclineReason, Speed, TimeControl, VariantKey};
 
 settings! {
-    /// What is accepted from one kind of opponent.
+    /// Challenges that are accepted from one kind of opponent.
     #[derive(PartialEq)]
     pub struct ChallengeFilter {
         /// Whether any challenge is accepted.

@@ -15,7 +15,7 @@ use zeitnot_settings::{HumanTime, JsonSchema, schemars, settings};
 use zeitnot_wire::lichess::UserId;
 
 settings! {
-    /// Who is played.
+    /// Players that are accepted and challenged.
     #[derive(PartialEq, Eq)]
     pub struct Config {
         /// Only these players; if empty and without `allow_list_file`, anybody.

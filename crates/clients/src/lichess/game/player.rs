@@ -17,7 +17,7 @@ enum SeatState {
     Opening(Pin<Box<dyn Future<Output = Seat> + Send>>),
 }
 
-/// What comes from a player.
+/// Input from a player.
 #[derive(Debug)]
 pub(crate) enum PlayerInput {
     /// Another player takes over, and knows nothing of the game yet.

@@ -24,7 +24,7 @@ impl GameFinish {
     pub(crate) fn describe(&self) -> String {
         match self {
             GameFinish::Told { status, winner } => describe(status, *winner),
-            GameFinish::Unlisted => "unknown: the server lists it no more".to_owned(),
+            GameFinish::Unlisted => "unknown: the server no longer lists it".to_owned(),
             GameFinish::Unanswered => "unknown: the server does not answer".to_owned(),
         }
     }

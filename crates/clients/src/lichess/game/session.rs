@@ -69,7 +69,7 @@ enum Interruption {
     Desync(#[from] TrackError),
 }
 
-/// What follows an event of the game.
+/// Consequence of an event of the game.
 enum Next {
     /// Waiting for the next event.
     Wait,

@@ -14,13 +14,10 @@ pub(super) const OLD_LOOKUPS: Mutant = Mutant {
     text: "each cause begins a chain of look-ups, repeated every 2 s while they fail (fault 1)",
     law: &laws::BOUNDED_RATE,
 };
-pub(super) const OLD_CAPACITY: Mutant = Mutant {
-    name: "old-capacity",
-    text: "the lobby's places are not looked at (fault 2)",
-    law: &laws::CAPACITY,
-};
+pub(super) const OLD_CAPACITY: Mutant =
+    Mutant { name: "old-capacity", text: "the lobby's places are ignored (fault 2)", law: &laws::CAPACITY };
 pub(super) const TOO_MANY: Mutant =
-    Mutant { name: "too-many", text: "`concurrency` is not looked at", law: &laws::CAPACITY };
+    Mutant { name: "too-many", text: "`concurrency` is ignored", law: &laws::CAPACITY };
 pub(super) const LOSE_BEGIN: Mutant =
     Mutant { name: "lose-begin", text: "one game in four is not begun", law: &laws::PLAYED };
 pub(super) const BEGIN_TWICE: Mutant =

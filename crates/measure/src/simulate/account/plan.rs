@@ -1,4 +1,4 @@
-//! What a seed plans: the configuration, the outages, and how often something fails.
+//! Plan of a seed: the configuration, the outages, and how often something fails.
 
 use std::{sync::LazyLock, time::Duration};
 

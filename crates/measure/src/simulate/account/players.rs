@@ -1,4 +1,4 @@
-//! What other players and the server do: challenges, games and their ends.
+//! Behaviour of other players and the server: challenges, games and their ends.
 
 use std::time::Duration;
 

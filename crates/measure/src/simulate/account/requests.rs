@@ -19,7 +19,7 @@ const RATE_LIMITED: Duration = Duration::from_secs(60);
 /// For the reply to a request.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What becomes of a request.
+/// Fate of a request.
 enum Fate {
     Answered,
     /// It arrives, but its answer does not.

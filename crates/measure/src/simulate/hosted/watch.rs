@@ -1,4 +1,4 @@
-//! What the players and the database know of a game, kept apart from it, to check the laws against.
+//! Knowledge of the players and the database about a game, kept apart from it, to check the laws against.
 
 use std::{collections::BTreeSet, time::Duration};
 

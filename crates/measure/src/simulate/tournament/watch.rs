@@ -1,4 +1,4 @@
-//! What players, the page and the database know of a tournament, to check the laws against.
+//! Knowledge of players, page and database about a tournament, to check the laws against.
 
 use std::collections::{BTreeMap, BTreeSet};
 

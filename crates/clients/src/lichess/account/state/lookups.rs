@@ -81,7 +81,7 @@ impl AccountState {
         self.playing.succeeded();
         for id in mem::take(&mut self.overdue) {
             if Listing::of(id, &list) == Listing::Gone && self.slots.is_running(id) {
-                info!("game {id} is over, as the server lists it no more");
+                info!("game {id} is over, as the server no longer lists it");
                 self.finish(id, GameFinish::Unlisted);
             }
         }
@@ -100,7 +100,7 @@ impl AccountState {
         }
         let accepted = self.slots.expire(START_TIMEOUT, self.now);
         if accepted > 0 {
-            info!("waiting no longer for {accepted} accepted challenges: the server does not answer");
+            info!("gave up {accepted} accepted challenges: the server does not answer");
         }
     }
 

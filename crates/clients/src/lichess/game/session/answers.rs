@@ -1,4 +1,4 @@
-//! What the player wants: moves, resignations, leaving. A move is sent, and its outcome told.
+//! Actions of the player: moves, resignations, leaving. A move is sent, and the player hears of its outcome.
 
 use tracing::{debug, warn};
 use zeitnot_rules::MoveText;

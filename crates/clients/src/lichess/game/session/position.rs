@@ -1,4 +1,4 @@
-//! What the server tells of a game: moves, clocks, requests of the opponent. The player is told what is new.
+//! Messages of the server about a game: moves, clocks, requests of the opponent. The player is told what is new.
 
 use std::time::{Duration, Instant};
 
