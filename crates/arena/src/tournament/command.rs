@@ -2,7 +2,7 @@
 
 use tokio::sync::oneshot;
 use zeitnot_pairing::{Name, NotNow, SeatNo};
-use zeitnot_rules::GameResult;
+use zeitnot_rules::{ByColor, GameResult};
 
 use crate::client::Client;
 use zeitnot_host::{
@@ -109,6 +109,8 @@ pub(super) struct CarriedOut {
     pub(super) fact: Option<Fact>,
     /// A game that is decided without being played.
     pub(super) game: Option<GameRow>,
+    /// Players of the game that is decided or corrected.
+    pub(super) players: Option<ByColor<Name>>,
     /// The connection of a player who is removed.
     pub(super) removed: Option<(SeatNo, Client)>,
     /// Line for the players and the log.
@@ -117,6 +119,6 @@ pub(super) struct CarriedOut {
 
 impl CarriedOut {
     pub(super) fn new(fact: Fact, told: String) -> CarriedOut {
-        CarriedOut { fact: Some(fact), game: None, removed: None, told }
+        CarriedOut { fact: Some(fact), game: None, players: None, removed: None, told }
     }
 }

@@ -2,7 +2,7 @@
 //! disk, or kept to be written later because the disk has failed or has not answered for
 //! [`MAX_WAIT`](zeitnot_host::database::MAX_WAIT).
 
-use std::sync::Arc;
+use std::collections::VecDeque;
 
 use futures_util::{
     FutureExt,
@@ -54,15 +54,13 @@ pub(super) struct Journal {
     next: Place,
     /// On its way to the disk, in the order of the places.
     unsettled: FuturesOrdered<BoxFuture<'static, Settled>>,
-    /// Orders among them.
-    orders: usize,
-    /// Game that one of the orders corrects. The next correction waits for it.
-    corrected: Option<Arc<str>>,
+    /// Orders among them, each with the players of the game that it decides or corrects.
+    orders: VecDeque<Option<ByColor<Name>>>,
 }
 
 impl Journal {
     pub(super) fn none() -> Journal {
-        Journal { target: None, next: 0, unsettled: FuturesOrdered::new(), orders: 0, corrected: None }
+        Journal { target: None, next: 0, unsettled: FuturesOrdered::new(), orders: VecDeque::new() }
     }
 
     pub(super) fn new(database: Database, history: &History) -> Journal {
@@ -127,10 +125,7 @@ impl Journal {
             changes.extend(self.event(fact));
         }
         changes.extend(order.game.clone().map(Change::Game));
-        if let Some(Fact::Corrected { game, .. }) = &order.fact {
-            self.corrected = Some(game.clone());
-        }
-        self.orders += 1;
+        self.orders.push_back(order.players.clone());
         self.settle(changes, Settled::Order(Box::new(order), answer));
     }
 
@@ -145,23 +140,20 @@ impl Journal {
     /// Returns what is settled next; `None` if nothing is on its way. Cancel safe.
     pub(super) async fn settled(&mut self) -> Option<Settled> {
         let settled = self.unsettled.next().await;
-        if let Some(Settled::Order(order, _)) = &settled {
-            self.orders -= 1;
-            if let Some(Fact::Corrected { .. }) = order.fact {
-                self.corrected = None;
-            }
+        if let Some(Settled::Order(..)) = &settled {
+            self.orders.pop_front();
         }
         settled
     }
 
     /// Returns whether an order is on its way to the disk: what it changes is not to be shown yet.
     pub(super) fn has_orders(&self) -> bool {
-        self.orders > 0
+        !self.orders.is_empty()
     }
 
-    /// Returns the game whose correction is on its way to the disk.
-    pub(super) fn corrected(&self) -> Option<&str> {
-        self.corrected.as_deref()
+    /// Returns whether an order about a game of that player is on its way to the disk.
+    pub(super) fn has_order_about(&self, player: &Name) -> bool {
+        self.orders.iter().flatten().any(|players| players.0.contains(player))
     }
 
     pub(super) fn is_settled(&self) -> bool {

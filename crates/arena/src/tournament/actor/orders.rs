@@ -48,7 +48,7 @@ impl TournamentActor {
 
     /// Tells of an order that is settled.
     pub(super) fn confirm(&mut self, order: CarriedOut, answer: Answer) {
-        let CarriedOut { fact, game, removed, told } = order;
+        let CarriedOut { fact, game, removed, told, .. } = order;
         tracing::info!("{}: {told}", self.config.name);
         self.players.clients().for_each(|client| client.tell_optional(Notice::Info(told.clone())));
         if let Some(Fact::Removed { player, note }) = &fact {
@@ -149,7 +149,7 @@ impl TournamentActor {
         let nothing = || CommandError::NothingToForfeit(player.clone());
         let pairing = match self.players.get(seat).map(|seated| seated.doing) {
             Some(Doing::Playing(tag)) if self.decide(tag, seat, note.clone()) => {
-                return Ok(CarriedOut { fact: None, game: None, removed: None, told });
+                return Ok(CarriedOut { fact: None, game: None, players: None, removed: None, told });
             }
             Some(Doing::Invited(tag)) => self.invitations.get(tag),
             Some(Doing::Waiting) => self.pairing.open_game(seat),
@@ -161,8 +161,9 @@ impl TournamentActor {
         self.call_off_all(|other| other == pairing, &told);
         self.pairing.forfeited(pairing, GameResult::Won(winner));
         let (opening, reason) = (Some(pairing.opening), "Forfeit by the organiser");
+        let players = Some(names.clone());
         let game = self.journal.unplayed(Unplayed { names, winner, opening, round, reason, note });
-        Ok(CarriedOut { fact: None, game: Some(game), removed: None, told })
+        Ok(CarriedOut { fact: None, game: Some(game), players, removed: None, told })
     }
 
     /// Pairs two players; whoever waits for a game of a round loses the one they had.
@@ -234,7 +235,8 @@ impl TournamentActor {
         if self.config.pairing.has_rounds() {
             self.record.take_back(&id);
         }
-        Ok(CarriedOut::new(Fact::Corrected { game: id.into(), result, note }, told))
+        let fact = Fact::Corrected { game: id.into(), result, note };
+        Ok(CarriedOut { players: Some(names), ..CarriedOut::new(fact, told) })
     }
 
     /// Decides a running game against a player; returns whether it was running.

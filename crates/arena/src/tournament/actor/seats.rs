@@ -109,7 +109,8 @@ impl TournamentActor {
 
     /// Makes room for a newcomer from that address where names are used up: somebody who has left is forgotten.
     fn vacate(&mut self, holder: Option<Origin>) {
-        let games = |name: &Name| (!self.is_corrected(name)).then(|| self.record.standings().games(name));
+        let games =
+            |name: &Name| (!self.journal.has_order_about(name)).then(|| self.record.standings().games(name));
         let Some(seat) = self.players.to_vacate(holder, games) else { return };
         if let Some(name) = self.players.get(seat).map(|player| player.name.clone()) {
             tracing::info!("{}: {name} is gone and makes room for others", self.config.name);
@@ -125,19 +126,12 @@ impl TournamentActor {
     }
 
     /// Returns whether an absent player's seat is free for somebody else: a player who has played keeps it, and in a
-    /// tournament with an end, so does everybody once it has begun.
+    /// tournament with an end, so does everybody once it has begun. An order about a game would find no player.
     pub(super) fn is_dispensable(&self, seat: SeatNo, name: &Name) -> bool {
         let is_playing =
             self.players.get(seat).is_some_and(|player| matches!(player.doing, Doing::Playing(_)));
-        let has_played = self.record.standings().games(name) > 0 || self.is_corrected(name);
+        let has_played = self.record.standings().games(name) > 0 || self.journal.has_order_about(name);
         !self.progress.has_begun() && !is_playing && !has_played
-    }
-
-    /// Returns whether a correction of a game of that player is on its way to the disk. It would find no game if the seat
-    /// were freed.
-    fn is_corrected(&self, name: &Name) -> bool {
-        let game = self.journal.corrected().and_then(|game| self.record.get(game));
-        game.is_some_and(|(names, _)| names.0.contains(name))
     }
 
     /// A connection is gone, and with it the game that was played on it.

@@ -98,6 +98,22 @@ async fn a_correction_on_its_way_to_the_disk_keeps_the_seat_of_a_player_who_leav
 }
 
 #[test]
+async fn a_forfeit_on_its_way_to_the_disk_keeps_the_seat_of_a_player_who_leaves() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench = begun(folder.path(), "games_per_pair = 2", &["ada", "bob"]).await;
+    bench.actor.pair();
+    let (answer, answered) = oneshot::channel();
+    bench.actor.command(Command::Forfeit { player: name("ada"), note: None }, answer);
+    bench.leave("ada");
+    bench.settle().await;
+    assert_eq!(answered.await.unwrap(), Ok(()));
+    assert_eq!((bench.score("ada"), bench.score("bob")), (0.0, 1.0));
+    let bench = reopened(bench, folder.path(), "games_per_pair = 2").await;
+    assert_eq!((bench.score("ada"), bench.score("bob")), (0.0, 1.0));
+    bench.close().await;
+}
+
+#[test]
 async fn a_game_that_has_been_played_again_does_not_count_again() {
     let folder = tempfile::tempdir().unwrap();
     let settings = "players = 2\ngames_per_pair = 2";
