@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use futures_util::{
     FutureExt,
-    future::BoxFuture,
+    future::{BoxFuture, ready},
     stream::{FuturesOrdered, StreamExt},
 };
 use time::OffsetDateTime;
@@ -216,12 +216,16 @@ impl Journal {
 
     fn settle(&mut self, changes: Vec<Change>, settled: Settled) {
         let database = self.target.as_ref().map(|(database, _)| database.clone());
-        let settling = async move {
+        let mut settling = async move {
             if let Some(database) = database {
                 database.commit(changes).await;
             }
             settled
-        };
-        self.unsettled.push_back(settling.boxed());
+        }
+        .boxed();
+        // Hands the changes over now, before those that are noted next: after a kill, a round that is written must not
+        // lack a game of the round before.
+        let settled = (&mut settling).now_or_never();
+        self.unsettled.push_back(settled.map_or(settling, |settled| ready(settled).boxed()));
     }
 }
