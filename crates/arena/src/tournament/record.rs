@@ -196,7 +196,10 @@ impl Record {
             is_busy: !busy.is_empty(),
         };
         let again = busy.iter().filter(|pairing| pairing.seats == seats).count();
+        let is_of_round = pairing.round().is_none_or(|round| round == game.round);
         match (game.result, result) {
+            // It was decided otherwise, and its two players may be paired again.
+            (None, Some(_)) if !is_of_round => return Err(NotNow::RoundOver),
             (Some(_), Some(result)) => pairing.rescore(past, result)?,
             (Some(_), None) => pairing.reopen(past)?,
             (None, Some(_)) if pairing.awaits(seats) as usize <= busy.len() => return Err(NotNow::NoneLeft),

@@ -143,6 +143,30 @@ async fn a_game_that_has_been_played_again_does_not_count_again() {
     bench.close().await;
 }
 
+#[test]
+async fn a_game_that_was_forfeited_instead_does_not_count_as_the_next_one_of_its_players() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = "players = 3\npairing = 'swiss'\nrounds = 2";
+    let mut bench = begun(folder.path(), settings, &["ada", "bob", "cyd"]).await;
+    bench.pair();
+    let [white, black] = bench.games()[0].clone();
+    let game = bench.end(&white, &black, WHITE).await;
+    assert_eq!(bench.order(correct(&game, None)).await, Ok(()));
+    bench.actor.pair();
+    assert_eq!(bench.order(Command::Forfeit { player: name(&white), note: None }).await, Ok(()));
+    bench.actor.pair();
+    let [ada, bob] = [&white, &black].map(|player| name(player));
+    assert_eq!(bench.order(Command::Pair { white: ada, black: bob }).await, Ok(()));
+    let refused = Err(CommandError::NotCorrected { game: game.clone(), why: NotNow::RoundOver });
+    assert_eq!(bench.order(correct(&game, Some(BLACK))).await, refused);
+    bench.pair();
+    bench.end(&white, &black, WHITE).await;
+    assert_eq!((bench.score(&white), bench.score(&black)), (1.0, 1.0));
+    let bench = reopened(bench, folder.path(), settings).await;
+    assert_eq!((bench.score(&white), bench.score(&black)), (1.0, 1.0));
+    bench.close().await;
+}
+
 /// The game that a player is in.
 fn game_of(bench: &Bench, player: &str) -> [String; 2] {
     bench.games().into_iter().find(|names| names.contains(&player.to_owned())).unwrap()
