@@ -213,10 +213,12 @@ fn keys_that_only_seem_to_contradict_each_other_are_valid() {
         "[engines.a]\ncommand = 'stockfish'\n[engines.b]\ncommand = 'fairy'\n[[bot.choose]]\nengine = 'a'\n\
          [[bot.choose]]\nengine = 'b'\n"
             .to_owned(),
-        "[arena]\ntcp = '127.0.0.1:0'\nmax_connections = 200\n[[arena.tournament]]\nname = 'a'\ntime = '3'\n\
-         players = 300\nstart = 'organiser'\n"
+        "[arena]\nmax_connections = 200\n[arena.web]\n[[arena.tournament]]\nname = 'a'\ntime = '3'\nplayers = 300\n\
+         start = 'organiser'\n"
             .to_owned(),
-        "[arena]\ntcp = '127.0.0.1:0'\n[[arena.tournament]]\nname = 'a'\ntime = '3'\nplayers = 300\n"
+        // The account needs no connection for players.
+        "[arena]\nmax_connections = 2\n[[arena.tournament]]\nname = 'a'\ntime = '3'\nplayers = 3\n[arena.lichess]\n\
+         listen = '127.0.0.1:0'\naccount = [{ name = 'bob', class = 'a' }]\n"
             .to_owned(),
     ] {
         Config::parse("c.toml", &text).unwrap();

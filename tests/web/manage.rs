@@ -1,11 +1,15 @@
 //! Tournaments that the organiser creates and changes by the API.
 
 use serde_json::{Value, json};
+use zeitnot_host::database::{Database, Opening, SettingsText};
+use zeitnot_pairing::{Name, format::Format};
+use zeitnot_rules::GameKind;
 
 use crate::support::{
     arena::{Board, TestArena, begin, results},
+    log::Log,
     storage::{Storage, on_both_databases},
-    web::{Browser, with_page_in, without_tournament},
+    web::{Browser, TOKEN, with_page_in, without_tournament},
 };
 
 on_both_databases!(
@@ -13,6 +17,7 @@ on_both_databases!(
     keys_are_shown_once_and_settings_change_until_somebody_is_paired,
     changed_settings_hold_for_those_who_have_joined,
     mistakes_are_told_and_change_nothing,
+    damaged_settings_are_told_at_the_start_and_the_arena_runs,
     a_tournament_of_the_configuration_stays_as_it_is,
     refusals_are_told_and_kept
 );
@@ -126,6 +131,14 @@ async fn mistakes_are_told_and_change_nothing(storage: Storage) {
         ("PATCH", "/api/tournaments/club", json!({"name": "other"}), 400, "create another one"),
         ("PATCH", "/api/tournaments/club", json!({"openings": "/etc/passwd"}), 400, "unknown field"),
         ("PATCH", "/api/tournaments/club", json!({"players": 1}), 400, "needs two"),
+        (
+            "PATCH",
+            "/api/tournaments/club",
+            json!({"players": 101}),
+            400,
+            "is above arena.max_connections_per_address",
+        ),
+        ("PATCH", "/api/tournaments/club", json!({"games_per_pair": 50_001}), 400, "more than 50000 games"),
         ("PATCH", "/api/tournaments/nothing", json!({}), 404, "no tournament nothing"),
         ("POST", "/api/tournaments/club/keys", json!({"names": ["alice"]}), 409, "asks for no keys"),
         ("GET", "/api/tournaments/nothing/settings", Value::Null, 404, "no tournament nothing"),
@@ -137,6 +150,130 @@ async fn mistakes_are_told_and_change_nothing(storage: Storage) {
         let json = [("content-type", "application/json")];
         let stranger = browser.ask(method, path, &json, body_text.into_bytes()).await;
         assert_eq!(stranger.status(), 401, "{method} {path}");
+    }
+    assert_eq!(browser.json("/api/tournaments").await, before);
+    arena.stop().await;
+}
+
+/// Writes an unfinished tournament with these settings, as an organiser has created it.
+async fn keep(database: &Database, name: &str, settings: &Value) {
+    let opening = Opening {
+        name: Name::try_from(name).unwrap(),
+        kind: GameKind::Chess,
+        time_control: "60+0".parse().unwrap(),
+        format: Format::default(),
+        created: Some(SettingsText(settings.to_string())),
+    };
+    database.open_tournament(opening).await.unwrap();
+}
+
+async fn damaged_settings_are_told_at_the_start_and_the_arena_runs(storage: Storage) {
+    let access = json!({"password": "sesame"});
+    let old = json!({"name": "old", "kind": "chess", "time_control": "30+0", "access": access});
+    std::fs::create_dir_all(storage.path().join("games")).unwrap();
+    let (database, writer) = Database::open(storage.database().parse().unwrap(), || ()).await.unwrap();
+    keep(&database, "old", &old).await;
+    let club = json!({"name": "club", "time_control": "60+0", "pairing": "danish", "access": access});
+    keep(&database, "club", &club).await;
+    drop(database);
+    writer.join().await;
+    let log = Log::capture();
+    let (arena, browser) = without_tournament(storage).await;
+    let why = "club: its settings in the database cannot be read (unknown variant `danish`";
+    assert_eq!((log.count(why), log.count("sesame")), (1, 0), "{}", log.text());
+    let (status, settings) = browser.order("GET", "/api/tournaments/old/settings", Value::Null).await;
+    assert_eq!((status, &settings["games_per_pair"]), (200, &json!(2)), "{settings}");
+    assert_eq!(browser.order("GET", "/api/tournaments/club/settings", Value::Null).await.0, 404);
+    create(&browser, json!({"access": access})).await;
+    play(&arena).await;
+    arena.stop().await;
+}
+
+/// Fields of settings, none of which can be used.
+const HOSTILE: [&str; 46] = [
+    r#""name":"new","name":"newer""#,
+    r#""name":"""#,
+    r#""name":".""#,
+    r#""name":"a b""#,
+    r#""name":"a/b""#,
+    r#""name":"a\u0000b""#,
+    r#""name":"a\u202eb""#,
+    r#""name":["new"]"#,
+    r#""name":null"#,
+    r#""kind":"go""#,
+    r#""kind":"chess","kind":"chess""#,
+    r#""time_control":"NaN""#,
+    r#""time_control":"inf""#,
+    r#""time_control":"-3""#,
+    r#""time_control":"1e300""#,
+    r#""time_control":"1e-300""#,
+    r#""time_control":"3+""#,
+    r#""time_control":"3+-1""#,
+    r#""time_control":"0+5""#,
+    r#""time_control":3"#,
+    r#""players":1e999"#,
+    r#""players":6.0"#,
+    r#""players":-1"#,
+    r#""players":18446744073709551616"#,
+    r#""players":[6]"#,
+    r#""players":101,"start":"full""#,
+    r#""players":6,"start":"at-once""#,
+    r#""start":"full""#,
+    r#""rounds":3"#,
+    r#""games_per_pair":0"#,
+    r#""games_per_pair":50001"#,
+    r#""games_per_pair":"2""#,
+    r#""max_illegal_moves":4294967296"#,
+    r#""late_entries":"yes""#,
+    r#""pause":"-1s""#,
+    r#""pause":"99999999999999999999y""#,
+    r#""pause":5"#,
+    r#""pause":null"#,
+    r#""pairing_interval":"0s""#,
+    r#""ack_timeout":"0s""#,
+    r#""tie_breaks":["wins","wins"]"#,
+    r#""gauntlet":["alice"]"#,
+    r#""access":{"password":""}"#,
+    r#""access":{"password":"a","password":"b"}"#,
+    r#""access":["open"]"#,
+    r#""name_held":"1m""#,
+];
+
+#[test]
+async fn hostile_settings_are_refused_in_a_line_and_change_nothing() {
+    let (arena, browser) = without_tournament(Storage::file()).await;
+    let club = json!({"name": "club", "time_control": "60+0"});
+    assert_eq!(browser.order("POST", "/api/tournaments", club).await.0, 201);
+    let before = browser.json("/api/tournaments").await;
+    let names = |count: usize| json!((0..count).map(|at| format!("p{at}")).collect::<Vec<_>>()).to_string();
+    let large = [
+        format!(r#""gauntlet":{},"pairing":"gauntlet""#, names(2000)),
+        format!(r#""access":{{"keys":{}}}"#, names(2000)),
+        format!(r#""tie_breaks":[{}"wins"]"#, r#""wins","#.repeat(5000)),
+        format!(r#""{}":1"#, "x".repeat(60_000)),
+        format!(r#""kind":"{}""#, "x".repeat(60_000)),
+        format!(r#""pause":{}1{}"#, "[".repeat(20_000), "]".repeat(20_000)),
+        r#""\u001b[2J\n\u202e":1"#.to_owned(),
+        r#""pairing":"\u001b[2J\n\u202e""#.to_owned(),
+    ];
+    let bearer = format!("Bearer {TOKEN}");
+    let headers = [("content-type", "application/json"), ("authorization", bearer.as_str())];
+    for fields in HOSTILE.into_iter().chain(large.iter().map(String::as_str)) {
+        let time = if fields.contains("time_control") { "" } else { r#""time_control":"3","# };
+        let name = if fields.contains(r#""name""#) { "" } else { r#""name":"new","# };
+        for (method, path, body) in [
+            ("POST", "/api/tournaments", format!("{{{name}{time}{fields}}}")),
+            ("PATCH", "/api/tournaments/club", format!("{{{fields}}}")),
+        ] {
+            let answer = browser.ask(method, path, &headers, body.into_bytes()).await;
+            let status = answer.status();
+            let told: Value = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();
+            let error = told["error"].as_str().unwrap_or_default();
+            let shown = fields.get(..80).unwrap_or(fields);
+            assert!(status.is_client_error() && !error.is_empty(), "{method} {shown}: {status} {error}");
+            let is_plain = error.len() < 5000 && !error.contains(|c: char| c.is_control() || c == '\u{202e}');
+            assert!(is_plain, "{method} {shown}: {error}");
+        }
     }
     assert_eq!(browser.json("/api/tournaments").await, before);
     arena.stop().await;

@@ -110,6 +110,7 @@ impl Arena {
         };
         let host = Host { feed: live.clone(), database: database.clone() };
         let (news, limits) = (news::channel(), config.place_limits());
+        let max_players_at_once = config.max_players_at_once();
         let mut accounts = Accounts::default();
         let lichess = match config.lichess {
             Some(lichess) => {
@@ -127,6 +128,7 @@ impl Arena {
             news: news.clone(),
             live: live.clone(),
             per_address: limits.per_address,
+            max_players_at_once,
             ports: listeners.iter().map(Listener::url).collect(),
             accounts,
         };

@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf};
 
 use zeitnot_host::database::DatabaseLocation;
 use zeitnot_net::Contradictions;
+use zeitnot_pairing::Name;
 use zeitnot_rules::chess::Chess;
 use zeitnot_settings::settings;
 use zeitnot_web::{page, places::PlaceLimits};
@@ -69,16 +70,35 @@ impl Config {
         let max = ("max_connections", self.max_connections);
         found.at_most(("max_connections_per_address", self.max_connections_per_address), max);
         for (at, tournament) in self.tournament.iter().enumerate() {
-            let (players, connected) = (tournament.players.unwrap_or_default(), self.max_connections);
-            // Otherwise, not all of them need to be connected at once.
-            if tournament.start() == StartKind::Full && players > connected {
-                let what = format!(
-                    "is {connected}, but arena.tournament[{at}] begins with {players} players: raise it, or lower \
-                     arena.tournament[{at}].players"
-                );
-                found.add(&["max_connections"], what);
-            }
+            let accounts = self.accounts_of(&tournament.name).count();
+            found.within(&format!("tournament[{at}]"), |found| {
+                tournament.contradictions(self.max_players_at_once(), accounts, found);
+                tournament.unused_keys(found);
+                if tournament.start() == StartKind::Organiser && self.web.is_none() {
+                    let what = "\"organiser\" needs [arena.web], as the organiser begins it there: add that table, or \
+                                remove start";
+                    found.add(&["start"], what);
+                }
+            });
         }
+        if let Some(lichess) = &self.lichess {
+            found.within("lichess", |found| lichess.contradictions(found));
+        }
+    }
+
+    /// Returns the accounts that play in a tournament.
+    fn accounts_of(&self, tournament: &Name) -> impl Iterator<Item = Name> {
+        let accounts = self.lichess.iter().flat_map(lichess::Config::class_accounts);
+        accounts.filter(move |(entered, _)| entered == tournament).map(|(_, account)| account)
+    }
+
+    /// Returns how many players, besides accounts, can be connected at once, and the key that limits them.
+    pub(crate) fn max_players_at_once(&self) -> (&'static str, usize) {
+        let all = ("arena.max_connections", self.max_connections);
+        let per_address = ("arena.max_connections_per_address", self.max_connections_per_address);
+        let is_local = self.tcp.iter().chain(&self.websocket).all(|port| port.ip().is_loopback());
+        // All players of this machine come from one address.
+        if is_local && per_address.1 < all.1 { per_address } else { all }
     }
 
     /// Database of tournaments and games, if there is to be one.
@@ -183,7 +203,7 @@ impl Config {
             openings::load(openings, &Chess::start())?;
         }
         for tournament in &self.tournament {
-            tournament.open_keys()?;
+            tournament.open_keys(&self.accounts_of(&tournament.name).collect())?;
         }
         if let Some(imcs) = &self.imcs {
             imcs::Users::open(&imcs.users)?;
@@ -216,6 +236,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::keys::Keys;
 
     fn read(text: &str) -> Config {
         toml::from_str(text).unwrap()
@@ -295,8 +316,25 @@ mod tests {
         one.check_files().unwrap();
         let two = with(&[account("alice"), account("bob")].join(", "));
         assert!(told(&two).contains("two accounts have the same token"));
-        let class =
-            "tcp = '127.0.0.1:0'\n[[tournament]]\nname = 'class'\ntime = '3'\nopenings = 'nowhere.epd'\n";
-        assert!(told(&read(class)).contains("cannot read the openings nowhere.epd"));
+        let class = "tcp = '127.0.0.1:0'\n[[tournament]]\nname = 'class'\ntime = '3'\n";
+        let openings = format!("{class}openings = 'nowhere.epd'\n");
+        assert!(told(&read(&openings)).contains("cannot read the openings nowhere.epd"));
+        // With them, play never begins.
+        let keys = folder.path().join("class.keys");
+        let names = ["alice", "bob"].map(|name| Name::try_from(name).unwrap());
+        Keys::add(&keys, &names).unwrap();
+        let class = format!("{class}keys = '{}'\n", keys.display());
+        let account = "[lichess]\nlisten = '127.0.0.1:0'\naccount = [{ name = 'carol', class = 'class' }]\n";
+        assert!(told(&read(&format!("{class}players = 3\n"))).contains("players is 3, but"));
+        let champion = format!("{class}start = 'organiser'\npairing = 'gauntlet'\ngauntlet = ['carol']\n");
+        assert!(told(&read(&champion)).contains("carol of its gauntlet has no key"));
+        for valid in [
+            format!("{class}players = 2\n"),
+            format!("{class}players = 3\npassword = 'sesame'\n"),
+            format!("{class}players = 3\n{account}"),
+            format!("{champion}{account}"),
+        ] {
+            read(&valid).check_files().unwrap();
+        }
     }
 }

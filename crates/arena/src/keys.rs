@@ -94,6 +94,10 @@ impl Keys {
         Ok(added)
     }
 
+    pub(crate) fn names(&self) -> impl Iterator<Item = &Name> {
+        self.0.keys()
+    }
+
     pub(crate) fn of(&self, name: &Name) -> Option<&Secret> {
         self.0.get(name)
     }

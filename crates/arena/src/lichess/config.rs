@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
-use zeitnot_net::secret_file;
+use zeitnot_net::{Contradictions, secret_file};
 use zeitnot_pairing::Name;
 use zeitnot_settings::{HumanTime, JsonSchema, schemars, settings};
 use zeitnot_wire::lichess::{Scope, Title, Token, UserId};
@@ -185,6 +185,19 @@ impl Config {
             Some((account.class.clone()?, Name::try_from(account.name.as_str()).ok()?))
         };
         self.account.iter().filter_map(entered)
+    }
+
+    /// Finds keys that contradict each other.
+    pub(crate) fn contradictions(&self, found: &mut Contradictions) {
+        let Limits { challenges, challenges_a_day, .. } = self.limits;
+        let a_day = ("challenges_a_day", challenges_a_day);
+        found.within("limits", |found| found.at_most(("challenges", challenges), a_day));
+        for (at, account) in self.account.iter().enumerate() {
+            if account.class.is_some() && !account.scopes.contains(&Scope::BotPlay) {
+                let what = format!("lacks \"{}\", without which it cannot play in its class", Scope::BotPlay);
+                found.add(&[&format!("account[{at}].scopes"), &format!("account[{at}].class")], what);
+            }
+        }
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {

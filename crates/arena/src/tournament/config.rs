@@ -1,6 +1,11 @@
 //! The `[[arena.tournament]]` tables of the configuration.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    path::PathBuf,
+    time::Duration,
+};
 
 use serde::{
     Deserialize, Serialize,
@@ -8,7 +13,7 @@ use serde::{
 };
 use serde_json::{Value, json};
 use utoipa::{PartialSchema, ToSchema};
-use zeitnot_net::secret::Secret;
+use zeitnot_net::{Contradictions, secret::Secret};
 use zeitnot_pairing::{
     Name, PairingSystem,
     format::{AccelerationKind, Format, MAX_PLAYERS, PairingKind, TieBreak},
@@ -24,6 +29,9 @@ use crate::{
 
 /// Games of each pair, at most.
 const MAX_GAMES_PER_PAIR: u32 = 1_000_000;
+/// Games of one player in a tournament with an end, at most. Whoever stays away forfeits them at once, and the database
+/// keeps no more changes that wait for the disk.
+const MAX_GAMES_OF_PLAYER: u32 = 50_000;
 
 /// One `[[arena.tournament]]`. The API and the database have the same settings but for those that are not serialized:
 /// an organiser who is not at the machine names no files.
@@ -182,12 +190,59 @@ impl TournamentConfig {
         schema
     }
 
-    /// Reads the file of players and keys, if there is to be one.
-    pub(crate) fn open_keys(&self) -> Result<Option<Keys>, ArenaError> {
-        let open = |path: &PathBuf| {
-            Keys::open(path).map_err(|source| ArenaError::Keys { path: path.clone(), source })
+    /// Finds keys with which play never begins. At most so many players are connected at once, by the limit of that key,
+    /// besides accounts of another front.
+    pub(crate) fn contradictions(
+        &self,
+        (limit, most): (&str, usize),
+        accounts: usize,
+        found: &mut Contradictions,
+    ) {
+        let players = self.players.unwrap_or_default();
+        // Otherwise, not all of them need to be connected at once.
+        if self.start() == StartKind::Full && players > most.saturating_add(accounts) {
+            found.at_most(("players", players), (limit, most));
+        }
+        found.above_zero(&[("ack_timeout", self.ack_timeout)]);
+        if let Some((one, other)) = alike(&self.gauntlet) {
+            found.add(
+                &["gauntlet"],
+                format!("{one} looks like {other}, and only one of them can join: remove one"),
+            );
+        }
+    }
+
+    /// Finds keys that change nothing.
+    pub(crate) fn unused_keys(&self, found: &mut Contradictions) {
+        let kind = self.pairing.name();
+        if self.pairing.has_rounds() && self.games_per_pair != games_per_pair() {
+            found.add(&["games_per_pair"], format!("is not used with pairing = \"{kind}\": remove it"));
+        }
+        if self.start() == StartKind::AtOnce && self.absent_after != seconds::<60>() {
+            let what = "is not used, as play begins at once and has no end: remove it, or set players";
+            found.add(&["absent_after"], what);
+        }
+    }
+
+    /// Reads the file of players and keys, if there is to be one. These accounts play without a key.
+    pub(crate) fn open_keys(&self, accounts: &BTreeSet<Name>) -> Result<Option<Keys>, ArenaError> {
+        let Some(path) = &self.keys else { return Ok(None) };
+        let keys = Keys::open(path).map_err(|source| ArenaError::Keys { path: path.clone(), source })?;
+        let looks = BTreeSet::from_iter(keys.names().chain(accounts).map(Name::look));
+        let (file, players, names) = (path.display(), self.players.unwrap_or_default(), looks.len());
+        let why = match self.gauntlet.iter().find(|name| keys.of(name).is_none() && !accounts.contains(*name))
+        {
+            _ if self.password.is_some() => return Ok(Some(keys)),
+            Some(name) => format!("{name} of its gauntlet has no key in {file}"),
+            None if self.start() == StartKind::Full && players > names => {
+                format!("players is {players}, but {file} has {names}")
+            }
+            None => return Ok(Some(keys)),
         };
-        self.keys.as_ref().map(open).transpose()
+        let tournament = &self.name;
+        Err(ArenaError::Config(format!(
+            "tournament '{tournament}': {why}: add keys with `zeitnot arena keys`"
+        )))
     }
 
     /// Returns what decides the standings.
@@ -212,7 +267,15 @@ impl TournamentConfig {
 
     /// Returns the number of players who may join before the beginning.
     pub(super) fn max_players(&self) -> usize {
-        self.players.unwrap_or(MAX_PLAYERS)
+        self.players.unwrap_or(MAX_PLAYERS).min(self.most_players())
+    }
+
+    /// Returns the number of players for whom there are not too many games, also if some join late.
+    pub(super) fn most_players(&self) -> usize {
+        match self.pairing.has_rounds() || self.start() == StartKind::AtOnce {
+            true => MAX_PLAYERS,
+            false => MAX_PLAYERS.min(1 + (MAX_GAMES_OF_PLAYER / self.games_per_pair.max(1)) as usize),
+        }
     }
 
     /// Checks what the types alone do not say.
@@ -244,7 +307,14 @@ impl TournamentConfig {
         self.pairing.check_tie_breaks(&self.tie_breaks)?;
         match self.players {
             Some(n @ (0 | 1)) => Err(format!("players = {n}: a tournament needs two")),
-            Some(n) if n > MAX_PLAYERS => Err(format!("players: at most {}", MAX_PLAYERS)),
+            Some(n) if n > MAX_PLAYERS => Err(format!("players: at most {MAX_PLAYERS}")),
+            players if players.unwrap_or(2) > self.most_players() => {
+                let (games, players) = (self.games_per_pair, players.unwrap_or(2));
+                Err(format!(
+                    "games_per_pair = {games} with {players} players: lower one, so that nobody has more than \
+                     {MAX_GAMES_OF_PLAYER} games"
+                ))
+            }
             _ => Ok(()),
         }
     }
@@ -289,6 +359,15 @@ impl TournamentConfig {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns two names of which only one can join.
+fn alike(names: &[Name]) -> Option<(&Name, &Name)> {
+    let mut looks = BTreeMap::new();
+    names.iter().find_map(|name| {
+        let other = looks.insert(name.look(), name)?;
+        (other != name).then_some((name, other))
+    })
 }
 
 fn games_per_pair() -> u32 {

@@ -22,7 +22,7 @@ use zeitnot_host::{
     live::{Feed, view::JoinLine},
     store::{GameFile, Store, StoreActor},
 };
-use zeitnot_net::secret::Secret;
+use zeitnot_net::{Contradiction, Contradictions, secret::Secret};
 use zeitnot_web::guesses::Guesses;
 
 /// Parts of an arena that all its tournaments share.
@@ -35,6 +35,8 @@ pub(crate) struct Environment {
     pub(crate) live: Feed,
     /// Limit of names of one address in a tournament.
     pub(crate) per_address: usize,
+    /// Limit of players connected at once besides accounts, with its key.
+    pub(crate) max_players_at_once: (&'static str, usize),
     /// URLs of the ports on which players join by a line.
     pub(crate) ports: Vec<String>,
     pub(crate) accounts: Accounts,
@@ -81,7 +83,10 @@ impl Environment {
         };
         let proofs = match access {
             Some(access) => access.proofs(),
-            None => (config.password.clone(), config.open_keys()?),
+            None => {
+                let accounts = self.accounts.of(&config.name).cloned().collect();
+                (config.password.clone(), config.open_keys(&accounts)?)
+            }
         };
         let (admission, joins) = self.admission(&config.name, proofs);
         let (folder, name) = (self.games.clone(), config.name.clone());
@@ -110,6 +115,14 @@ impl Environment {
         let (handle, actor) =
             TournamentActor::channel(config, admission, per_address, openings, store, reports, opened);
         Ok(OpenTournament { handle, actor, file, stored })
+    }
+
+    /// Returns why play would never begin.
+    pub(super) fn obstacle(&self, config: &TournamentConfig) -> Option<String> {
+        let mut found = Contradictions::default();
+        let accounts = self.accounts.of(&config.name).count();
+        config.contradictions(self.max_players_at_once, accounts, &mut found);
+        found.into_found().into_iter().next().map(|Contradiction { what, .. }| what)
     }
 
     /// Returns whether there is a way to join a tournament.

@@ -225,16 +225,23 @@ impl TournamentManager {
             if self.known.contains_key(&name) {
                 continue;
             }
-            match Settings::from_stored(&text) {
-                Some((config, access)) => match self.add(config, Some(access), false).await {
-                    Err(error) if error.is_taken() => {
-                        tracing::info!("{name}: another arena on this database runs it");
-                    }
-                    added => added?,
-                },
-                None => tracing::error!(
-                    "{name}: its settings in the database cannot be read; it is left out: create it anew"
-                ),
+            let (config, access) = match Settings::from_stored(&name, &text) {
+                Ok(settings) => settings,
+                Err(why) => {
+                    tracing::error!(
+                        "{name}: its settings in the database cannot be read ({why}); it is left out: create it anew"
+                    );
+                    continue;
+                }
+            };
+            if let Some(why) = self.environment.obstacle(&config) {
+                tracing::warn!("{name}: play cannot begin: {why}");
+            }
+            match self.add(config, Some(access), false).await {
+                Err(error) if error.is_taken() => {
+                    tracing::info!("{name}: another arena on this database runs it");
+                }
+                added => added?,
             }
         }
         Ok(())
@@ -335,11 +342,16 @@ impl TournamentManager {
     async fn create(&mut self, settings: Settings<AskedAccess>) -> Result<(), ManageError> {
         let (config, asked) = settings.checked()?;
         self.check_new(&config.name)?;
+        self.check_beginning(&config)?;
         let access = Access::default().grant(asked)?;
         let name = config.name.clone();
         self.add(config, Some(access), true).await?;
         tracing::info!("{name}: created by the organiser");
         Ok(())
+    }
+
+    fn check_beginning(&self, config: &TournamentConfig) -> Result<(), SettingsError> {
+        self.environment.obstacle(config).map_or(Ok(()), |why| Err(SettingsError::Invalid(why)))
     }
 
     fn check_new(&self, name: &Name) -> Result<(), ManageError> {
@@ -366,6 +378,7 @@ impl TournamentManager {
         let (config, asked) = Settings::changed(&known.config, change)?.checked()?;
         let access = asked.map_or(Ok(present.clone()), |asked| present.grant(asked))?;
         let handle = known.handle.clone();
+        self.check_beginning(&config)?;
         let over = || ManageError::Over(name.clone());
         let checked = config.clone();
         handle.call(move |actor| actor.check_edit(&checked)).await.ok_or_else(over)??;

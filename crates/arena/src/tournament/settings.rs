@@ -1,15 +1,25 @@
 //! Settings of a tournament as the organiser gives them, and as the database keeps them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
-use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, MapAccess, Visitor},
+};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use zeitnot_net::secret::Secret;
 use zeitnot_pairing::{Name, format::MAX_PLAYERS};
+use zeitnot_wire::printable;
 
 use super::config::{StartKind, TournamentConfig};
 use crate::keys::Keys;
+
+/// Characters of an unknown key, in messages.
+const MAX_KEY: usize = 50;
 
 /// Settings of a tournament: those of the configuration that the organiser can give, and who may join.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -26,14 +36,43 @@ pub(crate) struct Settings<A> {
     access: A,
 }
 
+/// Fields of an object, each of them once.
+#[derive(Debug, Default)]
+pub(crate) struct Fields(pub(crate) Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Fields, D::Error> {
+        deserializer.deserialize_map(Fields::default())
+    }
+}
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Fields;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the settings of a tournament")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(mut self, mut fields: M) -> Result<Fields, M::Error> {
+        while let Some((key, value)) = fields.next_entry::<String, Value>()? {
+            if self.0.contains_key(&key) {
+                return Err(M::Error::custom(format!("duplicate field `{}`", printable(&key, MAX_KEY))));
+            }
+            self.0.insert(key, value);
+        }
+        Ok(self)
+    }
+}
+
 /// Reads the settings of a configuration under their names in the API.
 fn organised<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TournamentConfig, D::Error> {
-    let mut fields = Map::<String, Value>::deserialize(deserializer)?;
+    let Fields(mut fields) = Fields::deserialize(deserializer)?;
     let schema = TournamentConfig::api_schema();
     let known = || schema["properties"].as_object().into_iter().flatten().map(|(known, _)| known);
     if let Some(key) = fields.keys().find(|key| !known().any(|known| known == *key)) {
         let others = ["kind", "access"].map(String::from);
         let known = known().chain(&others).map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        let key = printable(key, MAX_KEY);
         return Err(D::Error::custom(format!("unknown field `{key}`, expected one of {known}")));
     }
     let time = fields.remove("time_control").ok_or_else(|| D::Error::missing_field("time_control"))?;
@@ -78,23 +117,22 @@ pub(crate) enum AccessKind {
     Keys,
 }
 
-/// Access to a tournament that the organiser has created.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Access to a tournament that the organiser has created, as the database keeps it in a file that only its owner can read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Access {
     #[default]
     Open,
-    Password(Secret),
-    Keys(BTreeMap<Name, Secret>),
+    Password(#[serde(serialize_with = "exposed")] Secret),
+    Keys(#[serde(serialize_with = "all_exposed")] BTreeMap<Name, Secret>),
 }
 
-/// Access as the database keeps it, in a file that only its owner can read.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum StoredAccess {
-    #[default]
-    Open,
-    Password(String),
-    Keys(BTreeMap<Name, String>),
+fn exposed<S: Serializer>(secret: &Secret, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(secret.expose())
+}
+
+fn all_exposed<S: Serializer>(keys: &BTreeMap<Name, Secret>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(keys.iter().map(|(name, key)| (name, key.expose())))
 }
 
 /// Reason why settings cannot be used.
@@ -141,33 +179,26 @@ impl Settings<Option<AskedAccess>> {
     }
 }
 
-impl Settings<Access> {
+impl Settings<()> {
     /// Returns the text for the database. It has secrets in it.
     pub(super) fn to_stored(config: &TournamentConfig, access: &Access) -> String {
-        let secret = |secret: &Secret| secret.expose().to_owned();
-        let access = match access {
-            Access::Open => StoredAccess::Open,
-            Access::Password(word) => StoredAccess::Password(secret(word)),
-            Access::Keys(keys) => {
-                StoredAccess::Keys(keys.iter().map(|(name, key)| (name.clone(), secret(key))).collect())
-            }
-        };
         // Such settings can always be written.
         serde_json::to_string(&Settings::new(config, access)).unwrap_or_default()
     }
 
-    /// Reads the text of the database; errors show nothing of it.
-    pub(super) fn from_stored(text: &str) -> Option<(TournamentConfig, Access)> {
-        let (config, access) = serde_json::from_str::<Settings<StoredAccess>>(text).ok()?.checked().ok()?;
-        let access = match access {
-            StoredAccess::Open => Access::Open,
-            StoredAccess::Password(word) => Access::Password(Secret::try_from(word).ok()?),
-            StoredAccess::Keys(keys) => {
-                let secret = |(name, key)| Some((name, Secret::try_from(key).ok()?));
-                Access::Keys(BTreeMap::from_iter(keys.into_iter().map(secret).collect::<Option<Vec<_>>>()?))
-            }
-        };
-        Some((config, access))
+    /// Reads the text that the database has for a tournament. Errors show nothing of its secrets.
+    pub(super) fn from_stored(name: &Name, text: &str) -> Result<(TournamentConfig, Access), SettingsError> {
+        let invalid = |error: serde_json::Error| SettingsError::Invalid(error.to_string());
+        let damaged = |what: &str| SettingsError::Invalid(what.to_owned());
+        let Fields(mut fields) = serde_json::from_str(text).map_err(invalid)?;
+        let access = fields.remove("access").ok_or_else(|| damaged("missing field `access`"))?;
+        let access = serde_json::from_value(access).map_err(|_| damaged("`access` is damaged"))?;
+        let settings: Settings<()> = serde_json::from_value(Value::Object(fields)).map_err(invalid)?;
+        let (config, ()) = settings.checked()?;
+        match config.name == *name {
+            true => Ok((config, access)),
+            false => Err(SettingsError::Invalid(format!("they are those of {}", config.name))),
+        }
     }
 }
 
@@ -254,6 +285,10 @@ mod tests {
         settings.checked().map_err(|error| error.to_string())
     }
 
+    fn from_stored(text: &str) -> Result<(TournamentConfig, Access), SettingsError> {
+        Settings::from_stored(&name("class"), text)
+    }
+
     fn name(text: &str) -> Name {
         Name::try_from(text).unwrap()
     }
@@ -266,13 +301,39 @@ mod tests {
         let (config, access) = asked(fields).unwrap();
         let access = Access::default().grant(access).unwrap();
         let stored = Settings::to_stored(&config, &access);
-        assert_eq!(Settings::from_stored(&stored), Some((config.clone(), access.clone())));
+        assert_eq!(from_stored(&stored), Ok((config.clone(), access.clone())));
         let key = access.keys().unwrap()[&name("alice")].expose().to_owned();
         assert!(stored.contains(&key));
         let shown = serde_json::to_string(&Settings::new(&config, access.kind())).unwrap();
         assert!(shown.contains(r#""access":"keys""#) && !shown.contains(&key), "{shown}");
         assert!(!format!("{access:?}").contains(&key));
-        assert_eq!(Settings::from_stored(&stored.replace("swiss", "danish")), None);
+    }
+
+    #[test]
+    fn damaged_settings_of_the_database_are_told_without_secrets() {
+        let (config, _) = asked(json!({"name": "class", "time_control": "3", "players": 6})).unwrap();
+        let access = Access::Password(Secret::try_from("sesame").unwrap());
+        let stored = Settings::to_stored(&config, &access);
+        for (from, to, why) in [
+            ("round-robin", "danish", "unknown variant `danish`"),
+            (r#""players":6"#, r#""players":1"#, "needs two"),
+            (r#""players":6"#, r#""players":"six""#, "invalid type"),
+            (r#""players":6"#, r#""players":6,"players":7"#, "duplicate field `players`"),
+            (r#""players":6"#, r#""stake":6"#, "unknown field `stake`"),
+            (r#""name":"class""#, r#""name":"other""#, "those of other"),
+            (r#""time_control":"3+0","#, "", "missing field `time_control`"),
+            (r#","access":{"password":"sesame"}"#, "", "missing field `access`"),
+            (r#"{"password":"sesame"}"#, r#""sesame""#, "`access` is damaged"),
+            (r#"{"password":"sesame"}"#, r#"{"pass":"sesame"}"#, "`access` is damaged"),
+            (&stored, &stored[..stored.len() / 2], "EOF"),
+            (&stored, "", "EOF"),
+        ] {
+            assert!(stored.contains(from), "{from}: {stored}");
+            let told = from_stored(&stored.replace(from, to)).unwrap_err().to_string();
+            assert!(told.contains(why) && !told.contains("sesame"), "{to}: {told}");
+        }
+        let none = stored.replace(r#""late_entries":false,"#, "");
+        assert_eq!(from_stored(&none), Ok((config, access)), "a key that an earlier arena did not have");
     }
 
     #[test]
@@ -284,6 +345,7 @@ mod tests {
             ("time_control", json!("fast"), "time"),
             ("pairing", json!("swiss"), "needs rounds"),
             ("games_per_pair", json!(1_000_001), "at most 1000000"),
+            ("games_per_pair", json!(10_001), "nobody has more than 50000 games"),
             ("tie_breaks", json!(["buchholz"]), "only with pairing"),
             ("players", json!(1025), "at most 1024"),
             ("players", json!(-1), "invalid value"),
@@ -295,13 +357,36 @@ mod tests {
             ("name_held", json!("1m"), "unknown field"),
             ("time", json!("3"), "unknown field"),
             ("acces", json!("open"), "`kind`, `access`"),
+            (&"x".repeat(1000), json!(1), "unknown field `xxxxx"),
             ("access", json!({"password": "two words"}), "without spaces"),
             ("access", json!({"password": "word", "keys": []}), "expected"),
         ] {
             let mut fields = json!({"name": "class", "time_control": "3", "players": 6});
             fields[field] = value;
             let told = asked(fields).unwrap_err();
-            assert!(told.contains(why), "{field}: {told}");
+            assert!(told.contains(why) && told.len() < 500, "{field}: {told}");
+        }
+        let told =
+            |fields: &str| serde_json::from_str::<Settings<AskedAccess>>(fields).unwrap_err().to_string();
+        for field in [r#""name":"a""#, r#""players":6"#, r#""kind":"chess""#, r#""access":"open""#] {
+            let key = field.split('"').nth(1).unwrap();
+            let told = told(&format!("{{{field},\"time_control\":\"3\",{field}}}"));
+            assert!(told.contains(&format!("duplicate field `{key}`")), "{told}");
+        }
+    }
+
+    #[test]
+    fn many_games_are_possible() {
+        for (games, more) in [
+            (50_000, json!({"players": 2})),
+            (10_000, json!({"players": 6})),
+            (10_000, json!({})),
+            (1_000_000, json!({"start": "at-once"})),
+            (2, json!({"players": 1024, "start": "full"})),
+        ] {
+            let mut fields = json!({"name": "class", "time_control": "3", "games_per_pair": games});
+            fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            asked(fields.clone()).unwrap_or_else(|error| panic!("{fields}: {error}"));
         }
     }
 
@@ -311,7 +396,7 @@ mod tests {
             "acceleration":null,"tie_breaks":["wins"],"gauntlet":["alice"],"games_per_pair":4,"players":6,"start":"full",
             "late_entries":true,"ack_timeout":"20s","pairing_interval":"20ms","pause":"0s","absent_after":"2m",
             "access":{"password":"sesame"}}"#;
-        let (config, access) = Settings::from_stored(stored).unwrap();
+        let (config, access) = Settings::from_stored(&name("club"), stored).unwrap();
         let expected = TournamentConfig {
             pairing: PairingKind::Gauntlet,
             tie_breaks: vec![TieBreak::Wins],

@@ -19,7 +19,9 @@ use zeitnot_host::{
 /// Returns the view; `None` if its time control is none. Nobody is connected, and it takes no orders.
 pub(crate) fn stored_view(outcome: &StoredOutcome) -> Option<Tournament> {
     let StoredOutcome { history, settings, refusals } = outcome;
-    let created = settings.as_ref().and_then(|SettingsText(text)| Settings::from_stored(text));
+    let created = settings
+        .as_ref()
+        .and_then(|SettingsText(text)| Settings::from_stored(&history.tournament.name, text).ok());
     let standings = restore::standings(history);
     let config = match created {
         Some((config, _)) => config,

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use axum::{Extension, Json, extract::State, http::StatusCode};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use zeitnot_host::live::view::{RefusalRow, Tournament};
@@ -13,7 +12,7 @@ use zeitnot_pairing::Name;
 use zeitnot_web::page::{ApiError, ApiJson, ByOrganiser, ErrorBody, Param, WebState};
 
 use super::Tournaments;
-use crate::tournament::{AccessKind, AskedAccess, ManageError, Settings};
+use crate::tournament::{AccessKind, AskedAccess, Fields, ManageError, Settings};
 
 /// Names of players who get a key.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -99,7 +98,7 @@ async fn edit(
     Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     Param(name): Param,
-    ApiJson(change): ApiJson<Map<String, Value>>,
+    ApiJson(Fields(change)): ApiJson<Fields>,
 ) -> Result<Json<Tournament>, ApiError> {
     tournaments.manager.edit(name.clone(), change).await?;
     shown(&web, name).await

@@ -71,7 +71,7 @@ fn configuration(folder: &Path) -> String {
     let folder = folder.display();
     format!(
         "games = '{folder}/games'\ntcp = '{any}'\nwebsocket = '{any}'\n\
-         [[tournament]]\nname = '{CLASS}'\ntime = '2+0.05'\nplayers = 2\ngames_per_pair = 1000000\n\
+         [[tournament]]\nname = '{CLASS}'\ntime = '2+0.05'\nplayers = 2\ngames_per_pair = 50000\n\
          pairing_interval = '20ms'\npause = '20ms'\n\
          [[tournament]]\nname = '{OPEN}'\ntime = '2+0.05'\npairing_interval = '20ms'\npause = '20ms'\n\
          [[tournament]]\nname = '{GUARDED}'\ntime = '60'\npassword = 'sesame'\n\

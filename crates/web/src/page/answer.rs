@@ -10,8 +10,9 @@ use axum::{
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use utoipa::ToSchema;
+use zeitnot_wire::printable;
 
-/// Bytes of an error's text.
+/// Bytes or characters of an error's text.
 const MAX_ERROR: usize = 4096;
 /// Beginning of what axum says of JSON that does not fit; what follows names the field.
 const WRONG_TYPE: &str = "Failed to deserialize the JSON body into the target type: ";
@@ -55,7 +56,8 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        (self.status, Json(ErrorBody { error: self.error })).into_response()
+        // It may repeat what a stranger has sent.
+        (self.status, Json(ErrorBody { error: printable(&self.error, MAX_ERROR) })).into_response()
     }
 }
 

@@ -92,6 +92,9 @@ impl TournamentActor {
         let is_here = |wanted: &Name| self.players.iter().any(|(_, player)| player.name == *wanted);
         let kept = self.config.gauntlet.iter().filter(|wanted| !is_here(wanted)).count();
         match self.progress.has_begun() {
+            // There, newcomers take the seats of those who have left.
+            _ if self.progress.is_open() => Ok(()),
+            _ if seats >= self.config.most_players() => Err(JoinError::Full(tournament())),
             false if self.config.gauntlet.contains(name) || seats + kept < max => Ok(()),
             true if !self.progress.lets_late_in() && seats < max => Err(JoinError::HasBegun(tournament())),
             true if self.progress.lets_late_in() && !self.pairing.takes_late_entries() => {

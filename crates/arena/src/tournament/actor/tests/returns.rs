@@ -134,3 +134,26 @@ async fn the_reason_of_an_earlier_withdrawal_is_not_told_again() {
     assert_eq!(out().await, [(name("dan"), "Withdrawn".to_owned())].into());
     bench.close().await;
 }
+
+#[test]
+async fn an_open_tournament_whose_names_are_all_taken_gives_away_the_seats_of_those_who_have_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench = Bench::open(folder.path(), "name_held = '0s'").await;
+    for number in 0..MAX_PLAYERS {
+        assert!(bench.join(format!("p{number}").leak()), "{number}");
+    }
+    assert!(!bench.join("late"));
+    bench.leave("p7");
+    assert!(bench.join("late"));
+    bench.close().await;
+}
+
+#[test]
+async fn nobody_joins_late_if_the_games_would_be_too_many() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = "players = 2\nlate_entries = true\ngames_per_pair = 25000";
+    let mut bench = begun(folder.path(), settings, &["ada", "bob"]).await;
+    assert!(bench.join("cyd"));
+    assert!(!bench.join("dan"));
+    bench.close().await;
+}
