@@ -75,7 +75,10 @@ impl Aspect {
                 Aspect::Speed(game.speed.clone())
             }
             DeclineReason::Rated | DeclineReason::Casual => Aspect::Mode(game.mode),
-            DeclineReason::Standard | DeclineReason::Variant => Aspect::Variant(game.variant.clone()),
+            // A server may name any number of variants; ours are known.
+            DeclineReason::Standard | DeclineReason::Variant if VariantKey::KNOWN.contains(&game.variant) => {
+                Aspect::Variant(game.variant.clone())
+            }
             _ => Aspect::Anything,
         }
     }
@@ -241,6 +244,18 @@ mod tests {
             assert_eq!(others, allowed, "{reason}");
             assert!(history.allows(&bob, &blitz(), NOW + HOUR));
         }
+    }
+
+    #[test]
+    fn variants_that_nobody_knows_take_one_entry() {
+        let bob = id("bob");
+        let mut history = DeclineHistory::default();
+        for number in 0..1000 {
+            let variant = VariantKey::Other(format!("variant{number}"));
+            let game = GameType { variant, ..blitz() };
+            history.declined(&bob, &DeclineReason::Variant, &game, HOUR, NOW);
+        }
+        assert_eq!(history.opponents[&bob].len(), 1);
     }
 
     #[test]
