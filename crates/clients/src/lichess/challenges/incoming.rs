@@ -16,6 +16,8 @@ use crate::lichess::{
     terms::terms,
 };
 
+/// Acceptances at once, which also wait for their replies where their challenges are cancelled; more are declined.
+const MAX_ACCEPTANCES: usize = 256;
 /// Declines at once; beyond that, challenges are left to expire.
 const MAX_DECLINES: usize = 256;
 
@@ -87,6 +89,11 @@ impl IncomingChallenges {
     /// Returns whether our acceptance of a challenge has no reply yet.
     pub(crate) fn is_accepting(&self, id: ChallengeId) -> bool {
         self.accepting.contains_key(&id)
+    }
+
+    /// Returns whether another challenge may be accepted now.
+    pub(crate) fn has_room(&self) -> bool {
+        self.accepting.len() < MAX_ACCEPTANCES
     }
 
     pub(crate) fn accepted(

@@ -49,6 +49,9 @@ impl AccountState {
     fn accept(&mut self, challenge: Challenge) {
         let slot = SlotKind::of(&challenge);
         let seat = match slot {
+            _ if !self.incoming.has_room() => {
+                return self.incoming.decline(&challenge, DeclineReason::Later, &mut self.effects);
+            }
             // It gets one whenever there is something to do.
             SlotKind::Correspondence => None,
             _ => match self.incoming.queue.capacity.reserve() {

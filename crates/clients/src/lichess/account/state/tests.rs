@@ -368,3 +368,19 @@ fn an_acceptance_that_waits_keeps_its_seat_until_its_game_begins_or_never_will()
     account.wait_until(account.now + SECOND);
     assert_eq!(account.accepted(), [id(3)]);
 }
+
+/// A server, or players who come and go, while no acceptance is answered.
+#[test]
+fn acceptances_of_challenges_that_are_cancelled_are_bounded() {
+    let mut account = Driver::new("concurrency = 4", &Seats::new(4));
+    let mut accepted = 0;
+    for number in 0..2000 {
+        account.challenge(number);
+        accepted += account.accepted().len();
+        account.tell(Input::Event(Event::ChallengeCanceled { challenge: challenge_to_us(number) }));
+    }
+    assert_eq!(accepted, 256);
+    account.tell(Input::Reply(Reply::Accepted(id(0), Err(HttpError::NotFound))));
+    account.challenge(2000);
+    assert_eq!(account.accepted(), [id(2000)]);
+}
