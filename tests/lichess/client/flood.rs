@@ -53,6 +53,28 @@ async fn a_flood_of_challenges_loses_no_game_and_is_told_once() {
     assert_eq!(told.count("WARN"), told.count("the token stands in the configuration"), "{}", told.text());
 }
 
+#[test(start_paused = true)]
+async fn what_the_opponent_does_again_and_again_is_answered_by_one_request_at_a_time() {
+    let (mut server, client, game) = in_game("", &full(false, "")).await;
+    for _ in 0..1000 {
+        game.line(r#"{"type":"opponentGone","gone":true,"claimWinInSeconds":0}"#);
+        game.line(&state("", r#","wtakeback":true"#));
+        game.line(&state("", ""));
+    }
+    let mut open = Vec::new();
+    while let Ok(Some(post)) = timeout(QUIET, server.posts.recv()).await {
+        open.push(post);
+    }
+    let ends_with = |end: &str| open.iter().filter(|post| post.path.ends_with(end)).count();
+    assert_eq!([ends_with("/claim-victory"), ends_with("/takeback/no")], [1, 1]);
+    assert!(open.len() <= 3, "{open:?}");
+    // The game goes on meanwhile.
+    game.line(&state("e2e4", ""));
+    let moves = server.take_move_after("e2e4").await;
+    game.line(&over(&moves));
+    client.ends_now().await;
+}
+
 /// Games that begin, as many as a stream holds before its reader reads.
 const FLOOD: usize = 4000;
 

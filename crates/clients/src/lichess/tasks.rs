@@ -26,6 +26,11 @@ impl<T: Send + 'static> Tasks<T> {
         self.if_crashed.insert(id, if_crashed);
     }
 
+    /// Returns whether a request runs whose reply after a crash would be such a one.
+    pub(crate) fn any(&self, is_such: impl Fn(&T) -> bool) -> bool {
+        self.if_crashed.values().any(is_such)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.running.is_empty()
     }

@@ -85,7 +85,11 @@ impl GameActions {
         GameActions { http, id, tasks: Tasks::default() }
     }
 
+    /// Sends a request, unless the same one is under way: the server may tell its reason again and again.
     pub(crate) fn spawn(&mut self, action: GameAction) {
+        if self.tasks.any(|(running, _)| *running == action) {
+            return debug!("{} is under way already", action.path());
+        }
         info!("{}", action.path());
         let http = self.http.clone();
         let id = self.id;
