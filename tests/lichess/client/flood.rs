@@ -122,3 +122,21 @@ async fn a_flood_of_games_while_leaving_is_aborted_one_by_one() {
     game.line(&over(&line));
     client.ends().await;
 }
+
+#[test(start_paused = true)]
+async fn a_flood_of_declines_is_told_briefly() {
+    let told = Log::capture();
+    let (mut server, client, game) = in_game("games = 1", &full(false, "")).await;
+    let us = r#""challenger":{"id":"zeitnot","name":"Zeitnot"}"#;
+    for number in 0..1000 {
+        let theirs = challenge(&format!("{number:08}"), CLOCK)
+            .replace(r#""type":"challenge""#, r#""type":"challengeDeclined""#);
+        server.tell(&theirs.replace(&format!(r#""challenger":{THEM}"#), us));
+    }
+    sleep(QUIET).await;
+    game.line(&state("e2e4", ""));
+    let moves = server.take_move_after("e2e4").await;
+    game.line(&over(&moves));
+    client.ends().await;
+    assert_eq!(told.count("declines our challenge"), 20, "{}", told.text());
+}

@@ -29,6 +29,7 @@ use crate::lichess::{
         capacity::{Capacity, RunningGames, SlotKind},
         players::PlayerLists,
     },
+    recent::RecentTimes,
     terms::terms,
 };
 
@@ -40,6 +41,9 @@ const MAX_REASON: usize = 200;
 /// Bounds of the delay after a failed look at the bots online.
 const MIN_DELAY: Duration = Duration::from_secs(5);
 const MAX_DELAY: Duration = Duration::from_secs(120);
+/// Declines in a minute that are logged. We send few challenges, but a server may tell of any number.
+const MAX_DECLINES: usize = 20;
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// Use of the account's slots.
 #[derive(Copy, Clone, Debug)]
@@ -68,6 +72,8 @@ pub(crate) struct OutgoingChallenges {
     ask_at: Instant,
     opponents: Lookup,
     is_saving: bool,
+    /// Declines that were logged.
+    declines: RecentTimes,
     random: fastrand::Rng,
 }
 
@@ -97,6 +103,7 @@ impl OutgoingChallenges {
             ask_at: now,
             opponents: Lookup::new(MIN_DELAY, MAX_DELAY),
             is_saving: false,
+            declines: RecentTimes::default(),
             random,
         }
     }
@@ -331,7 +338,10 @@ impl OutgoingChallenges {
         let reason = challenge.decline_reason_key.as_ref().map_or("generic", |reason| reason.as_str());
         self.matchmaker.declined(challenge, self.clock.at(now));
         let Some(opponent) = &challenge.dest_user else { return };
-        info!("{} declines our challenge: {reason}", opponent.id);
+        if self.declines.count(MINUTE, now) < MAX_DECLINES {
+            self.declines.push(now);
+            info!("{} declines our challenge: {reason}", opponent.id);
+        }
         if !self.is_open() {
             self.reported = None;
         }
