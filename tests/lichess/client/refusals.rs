@@ -9,6 +9,7 @@ use crate::support::{
 
 const EVENTS: &str = "/api/stream/event";
 const ACCOUNT: &str = "/api/account";
+const STATUS: &str = "/api/users/status";
 const PAGE: &str = "<html>Forbidden</html>";
 
 fn stream() -> String {
@@ -48,6 +49,21 @@ async fn one_refusal_of_each_kind_ends_neither_the_program_nor_a_game() {
     let line = replied(&line);
     game.line(&state(&line, ""));
     finish(server, client, game, &line).await;
+}
+
+#[test(start_paused = true)]
+async fn refusals_of_an_event_stream_that_was_open_before_do_not_end_the_client() {
+    let settings = "games = 1\n[timeouts]\nonline_check = '1s'";
+    let (mut server, client, game) = in_game(settings, &full(false, "")).await;
+    for _ in 0..3 {
+        server.answer_once(EVENTS, 403, PAGE);
+    }
+    // So the client opens a new stream.
+    server.answer_once(STATUS, 200, r#"[{"id":"zeitnot","online":false}]"#);
+    server.online().await;
+    assert_eq!(server.unasked(EVENTS), 0);
+    game.line(&state("e2e4", ""));
+    finish(server, client, game, "e2e4").await;
 }
 
 #[test(start_paused = true)]

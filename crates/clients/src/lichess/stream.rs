@@ -168,12 +168,19 @@ impl<M> Stream<M> {
 }
 
 impl<M: Message + Send + 'static> Stream<M> {
-    /// Opens the account's event stream, and opens it again whenever it ends.
-    pub(crate) fn of_account(http: Http) -> Stream<M> {
-        Stream::follow(http, None, EVENTS.to_owned(), |_| false)
+    /// Opens the account's event stream, and opens it again whenever it ends. `was_open`: the server has let us open it
+    /// before, so that a refusal does not stand.
+    pub(crate) fn of_account(http: Http, was_open: bool) -> Stream<M> {
+        Stream::follow(http, None, EVENTS.to_owned(), was_open, |_| false)
     }
 
-    fn follow(http: Http, game: Option<GameId>, path: String, is_last: fn(&M) -> bool) -> Stream<M> {
+    fn follow(
+        http: Http,
+        game: Option<GameId>,
+        path: String,
+        was_open: bool,
+        is_last: fn(&M) -> bool,
+    ) -> Stream<M> {
         let (outbox, inbox) = mpsc::channel(INBOX);
         let follower = Follower {
             backoff: Backoff::new(&http.timeouts().reconnect),
@@ -187,7 +194,7 @@ impl<M: Message + Send + 'static> Stream<M> {
             is_closed: false,
             opened: None,
             told: false,
-            was_open: false,
+            was_open,
             refusals: 0,
         };
         let task = follower.run();
@@ -198,7 +205,7 @@ impl<M: Message + Send + 'static> Stream<M> {
 impl Stream<GameMessage> {
     /// The same for the stream of a game.
     pub(crate) fn of_game(http: Http, id: GameId) -> Stream<GameMessage> {
-        Stream::follow(http, Some(id), format!("api/bot/game/stream/{id}"), is_end)
+        Stream::follow(http, Some(id), format!("api/bot/game/stream/{id}"), false, is_end)
     }
 }
 

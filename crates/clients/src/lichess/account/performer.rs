@@ -67,7 +67,7 @@ impl<'a> Performer<'a> {
         shutdown: &'a Shutdown,
     ) -> Performer<'a> {
         Performer {
-            events: Stream::of_account(context.http.clone()),
+            events: Stream::of_account(context.http.clone(), false),
             seats: context.lobby.seats().changes(),
             state,
             context,
@@ -162,7 +162,7 @@ impl<'a> Performer<'a> {
             Effect::Seat(id, seat) => self.games.seat(id, seat),
             Effect::Finish(id, finish) => self.games.finish(id, finish),
             Effect::RequestSlot(id) => self.games.request_slot(id),
-            Effect::ReopenStream => self.events = Stream::of_account(self.context.http.clone()),
+            Effect::ReopenStream => self.events = Stream::of_account(self.context.http.clone(), true),
             Effect::Answer(answer) => {
                 // The owner may have gone.
                 let _ = self.answer.take().map(|owner| owner.send(answer));
