@@ -5,7 +5,7 @@
 use std::{
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use reqwest::{
@@ -278,17 +278,19 @@ impl Http {
         &self.0.requests
     }
 
-    /// Opens a stream: by GET, or by posting a form. `is_first`: that of a game, for the first time.
+    /// Opens a stream: by GET, or by posting a form. `is_first`: that of a game, for the first time. Returns when the
+    /// request was sent as well.
     pub(crate) async fn open_stream(
         &self,
         kind: RequestKind,
         path: &str,
         form: Option<String>,
         is_first: bool,
-    ) -> Result<(Response, Pool), HttpError> {
+    ) -> Result<(Response, Pool, Instant), HttpError> {
         let mut permit = self.0.limits.acquire(kind, is_first, self.clocks()).await;
         let method = if form.is_some() { Method::POST } else { Method::GET };
         let pool = self.0.streams.current();
+        let sent = Instant::now();
         let request = with_form(pool.client.request(method, self.0.base.join(path)), form);
         // An open stream may not be silent for longer either.
         let limit = self.max_silence(kind);
@@ -305,7 +307,7 @@ impl Http {
             permit.refund();
         }
         self.settle(permit, opened.as_ref().err());
-        Ok((opened?, pool))
+        Ok((opened?, pool, sent))
     }
 
     /// Returns how long a stream of this kind may be silent.

@@ -55,6 +55,7 @@ pub(crate) struct Lines {
     pool: Pool,
     codec: LinesCodec,
     buffer: BytesMut,
+    /// When data was read last; before, when the request was sent.
     read_at: Instant,
     /// Arrival of the last line, if it was empty.
     empty_at: Option<TokioInstant>,
@@ -73,7 +74,12 @@ impl Lines {
         Ok(Lines::new(http, kind, path, opened))
     }
 
-    fn new(http: &Http, kind: RequestKind, path: &str, (response, pool): (Response, Pool)) -> Lines {
+    fn new(
+        http: &Http,
+        kind: RequestKind,
+        path: &str,
+        (response, pool, read_at): (Response, Pool, Instant),
+    ) -> Lines {
         Lines {
             http: http.clone(),
             kind,
@@ -82,7 +88,7 @@ impl Lines {
             pool,
             codec: LinesCodec::new_with_max_length(MAX_LINE_BYTES),
             buffer: BytesMut::new(),
-            read_at: Instant::now(),
+            read_at,
             empty_at: None,
             is_over: false,
         }
@@ -144,8 +150,8 @@ impl Lines {
 
 #[derive(Debug)]
 pub(crate) enum StreamEvent<M> {
-    /// The stream was opened, for the first time or again.
-    Opened,
+    /// The stream was opened, for the first time or again, by a request that was sent then.
+    Opened(Instant),
     /// A message, and the time of its arrival.
     Message(M, Instant),
     /// The server refuses the stream for good.
@@ -318,7 +324,7 @@ impl<M: Message> Follower<M> {
             }
             self.http.connection().connected();
         }
-        let mut event = StreamEvent::Opened;
+        let mut event = StreamEvent::Opened(lines.read_at);
         while self.outbox.send(event).await.is_ok() {
             let (message, read_at) = lines.next().await?.ok_or(Disconnect::Eof)?;
             if !mem::replace(&mut self.told, true) && self.game.is_some() && !is_first {
@@ -351,5 +357,33 @@ impl<M: Message> Follower<M> {
     async fn listing(&self, id: GameId) -> Option<Listing> {
         let list = timeout(LOOKUP_TIMEOUT, self.http.running_games()).await;
         Some(Listing::of(id, &list.ok()?.ok()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpListener,
+    };
+    use zeitnot_net::http::BaseUrl;
+
+    use super::*;
+    use crate::lichess::timeouts::Timeouts;
+
+    /// What the server tells first may not hold a move that it took before its reply came here.
+    #[test]
+    async fn an_open_stream_tells_when_it_was_asked_for() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = BaseUrl::try_from(format!("http://{}", listener.local_addr().unwrap())).unwrap();
+        let token = "lip_hush".parse().unwrap();
+        let http = Http::new(&base, &token, None, &Timeouts::default()).unwrap();
+        let mut stream = Stream::of_game(http, "abcdefgh".parse().unwrap());
+        let (mut server, _) = listener.accept().await.unwrap();
+        server.read_u8().await.unwrap();
+        let asked = Instant::now();
+        server.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n").await.unwrap();
+        let StreamEvent::Opened(at) = stream.next().await else { panic!() };
+        assert!(at <= asked);
     }
 }

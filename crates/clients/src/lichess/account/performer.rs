@@ -141,7 +141,7 @@ impl<'a> Performer<'a> {
             () = self.seats.next() => Input::Wake,
             () = http.unauthorized() => Input::Unauthorized,
             event = self.events.next() => match event {
-                StreamEvent::Opened => Input::StreamOpened,
+                StreamEvent::Opened(_) => Input::StreamOpened,
                 StreamEvent::Message(event, _) => Input::Event(event),
                 StreamEvent::Closed(error) => Input::StreamClosed(error),
             },

@@ -88,7 +88,7 @@ struct GameSession {
     /// The latest state, and when it was read.
     state: GameState,
     read_at: Instant,
-    /// Opening of the present stream.
+    /// When the present stream was asked for: what it tells first is no older.
     opened: Instant,
     requests: MoveRequests,
     actions: GameActions,
@@ -191,7 +191,7 @@ impl GameSession {
 
     async fn streamed(&mut self, event: StreamEvent<GameMessage>) -> Result<Next, Interruption> {
         match event {
-            StreamEvent::Opened => self.opened = Instant::now(),
+            StreamEvent::Opened(asked) => self.opened = asked,
             StreamEvent::Message(message, read_at) => self.handle(message, read_at).await?,
             StreamEvent::Closed(error) => return Ok(self.closed(&error)),
         }

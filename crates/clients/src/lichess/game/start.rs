@@ -111,7 +111,7 @@ async fn first_message(
                 context.http.log().warn("games that cannot be followed", message);
                 return Err(GameEnd::Unplayed);
             }
-            StreamEvent::Opened | StreamEvent::Message(..) => {}
+            StreamEvent::Opened(_) | StreamEvent::Message(..) => {}
         }
     }
 }
