@@ -103,3 +103,11 @@ async fn an_account_whose_events_are_refused_from_the_start_ends_the_client() {
     let told = start(&server, "").result().await.unwrap_err().to_string();
     assert!(told.contains("Missing scope") && told.contains("zeitnot lichess check"), "{told}");
 }
+
+#[test(start_paused = true)]
+async fn a_refusal_that_repeats_our_token_is_shown_without_it() {
+    let server = Server::start().await;
+    server.answer(EVENTS, 403, r#"{"error":"lip_hush may not play"}"#);
+    let told = start(&server, "").result().await.unwrap_err().to_string();
+    assert!(told.contains("… may not play") && !told.contains("hush"), "{told}");
+}

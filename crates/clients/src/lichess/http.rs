@@ -136,6 +136,7 @@ struct Inner {
     requests: Connections,
     streams: Connections,
     base: BaseUrl,
+    token: Token,
     timeouts: Timeouts,
     limits: RateLimits,
     log: LogThrottle,
@@ -166,6 +167,7 @@ impl Http {
             requests: Connections::new(settings.clone())?,
             streams: Connections::new(settings)?,
             base: base.clone(),
+            token: token.clone(),
             timeouts: timeouts.clone(),
             limits: RateLimits::new(&timeouts.reconnect),
             log: LogThrottle::default(),
@@ -288,9 +290,9 @@ impl Http {
         is_first: bool,
     ) -> Result<(Response, Pool, Instant), HttpError> {
         let mut permit = self.0.limits.acquire(kind, is_first, self.clocks()).await;
+        let sent = Instant::now();
         let method = if form.is_some() { Method::POST } else { Method::GET };
         let pool = self.0.streams.current();
-        let sent = Instant::now();
         let request = with_form(pool.client.request(method, self.0.base.join(path)), form);
         // An open stream may not be silent for longer either.
         let limit = self.max_silence(kind);
@@ -379,8 +381,8 @@ impl Http {
         }
         let told = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
         let told = told.map(Duration::from_secs);
-        // Reading the body keeps the connection open for the next request.
-        let failure = Failure::parse(&body(response).await?)?;
+        // Reading the body keeps the connection open for the next request. Proxies may repeat our headers there.
+        let failure = Failure::parse(&body(response).await?.replace(self.0.token.expose(), "…"))?;
         let limit = failure.ratelimit.as_ref();
         Err(match status {
             StatusCode::UNAUTHORIZED => HttpError::Unauthorized,
