@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use crate::connection_log::ConnectionLog;
@@ -14,7 +14,7 @@ use crate::{
 /// End of a connection that was not lost.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionEnd {
-    /// It served its purpose; the next one follows at once.
+    /// It served its purpose; the next one follows at once, or after the shortest delay since it began.
     Completed,
     /// We left, because we were told to or because nothing is left to do.
     Stopped,
@@ -89,6 +89,8 @@ async fn reconnect_until_stopped(
             Ok(ConnectionEnd::Completed) => {
                 backoff.reset();
                 log.completed();
+                // A server may end games as soon as they begin.
+                stop.run_until_cancelled(sleep_until(started + reconnect.min_delay)).await;
                 continue;
             }
             Err(error) => error,
@@ -184,6 +186,13 @@ mod tests {
         for (delay, minimum) in delays.into_iter().zip(minimum) {
             assert!((minimum..=2 * minimum).contains(&delay), "{delay:?} for {minimum:?}");
         }
+    }
+
+    #[test(start_paused = true)]
+    async fn connections_that_end_as_they_begin_are_no_flood() {
+        let began = Instant::now();
+        delays(vec![(Duration::ZERO, Ok(ConnectionEnd::Completed)); 5], &Shutdown::default()).await;
+        assert!(began.elapsed() >= 5 * SECOND, "{:?}", began.elapsed());
     }
 
     #[test(start_paused = true)]

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, future::pending};
 
 use tokio::{
     select,
-    time::{sleep, timeout},
+    time::{Instant, sleep, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info};
@@ -129,6 +129,7 @@ impl Seeker<'_> {
         }
         self.clean().await?;
         while !self.stop.is_cancelled() {
+            let began = Instant::now();
             if let Some(accept) = &self.config.accept
                 && let Some(start) = self.accept(accept).await?
             {
@@ -138,6 +139,9 @@ impl Seeker<'_> {
                 if let Some(start) = self.offer(offer).await? {
                     return Ok(Some(start));
                 }
+                // The server may have withdrawn it at once.
+                let pause = sleep_until(began + self.config.timeouts.reconnect.min_delay);
+                self.stop.run_until_cancelled(pause).await;
             } else if let Some(accept) = &self.config.accept {
                 self.stop.run_until_cancelled(sleep(accept.poll_interval)).await;
             }
@@ -211,7 +215,7 @@ impl Seeker<'_> {
                     return Ok(Some(Start { game, color, yours, theirs, opponent, is_resumed: false }));
                 }
                 FromServer::Reply { code, text } if code >= 400 => {
-                    info!("game {game} of {opponent:?} is not available: {code} {text:?}");
+                    debug!("game {game} of {opponent:?} is not available: {code} {text:?}");
                     return Ok(None);
                 }
                 FromServer::Fatal(text) => {
