@@ -156,8 +156,16 @@ impl<M: Machine, W: Wire<M>> Driver<'_, M, W> {
         let mut stop = std::pin::pin!(stop);
         let mut input = Input::Start;
         loop {
+            let is_message = matches!(input, Input::Message(..));
             if let Some(end) = self.on(input).await? {
                 return Ok(Some(end));
+            }
+            // A flood of messages must not hold back our move.
+            if let Some(seat) = self.seat.as_mut().filter(|_| is_message)
+                && let Ok(action) = seat.actions.try_recv()
+            {
+                input = Input::Action(action);
+                continue;
             }
             input = select! {
                 biased;
@@ -222,5 +230,98 @@ impl<M: Machine, W: Wire<M>> Driver<'_, M, W> {
         self.seat = None;
         *self.kept = KeptSeat::default();
         Input::NoPlayer(why.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+
+    use tokio::sync::mpsc;
+    use zeitnot_rules::{ByColor, Color, GameKind};
+    use zeitnot_seat::GameDetails;
+
+    use super::*;
+
+    /// A machine that ends with its player's action, and a server that always has one more message.
+    #[derive(Default)]
+    struct Flood {
+        effects: Effects<()>,
+        messages: u32,
+    }
+
+    impl Machine for Flood {
+        type Message = ();
+        type Command = ();
+        type End = ();
+        type Lost = &'static str;
+        type Error = &'static str;
+
+        fn on(&mut self, input: Input<()>, _: Instant) -> Result<Option<()>, &'static str> {
+            match input {
+                Input::Start => self.effects.push_back(Effect::Open(Box::new(info()))),
+                Input::Action(_) => return Ok(Some(())),
+                Input::Message((), _) => self.messages += 1,
+                other => panic!("{other:?}"),
+            }
+            if self.messages < 1000 { Ok(None) } else { Err("the player is not heard") }
+        }
+
+        fn effects(&mut self) -> &mut Effects<()> {
+            &mut self.effects
+        }
+
+        fn due(&self) -> Option<Instant> {
+            None
+        }
+
+        fn lost(&mut self, error: &'static str, _: Instant) -> &'static str {
+            error
+        }
+
+        fn may_stop(&self) -> bool {
+            false
+        }
+    }
+
+    struct FloodWire;
+
+    impl Wire<Flood> for FloodWire {
+        async fn send(&mut self, (): (), _: Option<Turn>) -> Result<(), &'static str> {
+            Ok(())
+        }
+
+        fn next(&mut self) -> impl Future<Output = Result<Input<()>, &'static str>> + Send {
+            ready(Ok(Input::Message((), now())))
+        }
+    }
+
+    fn info() -> GameInfo {
+        GameInfo {
+            id: "g".to_owned(),
+            server: "s".to_owned(),
+            game: GameKind::Chess,
+            start: None,
+            side: Color::White,
+            names: ByColor([String::new(), String::new()]),
+            time_control: None,
+            details: GameDetails::default(),
+        }
+    }
+
+    #[test]
+    async fn a_flood_of_messages_does_not_hold_back_our_move() {
+        let (lobby, mut asked) = Lobby::channel(1);
+        tokio::spawn(async move {
+            let opened = asked.recv().await.unwrap();
+            let (events, _told) = mpsc::channel(1);
+            let (player, actions) = mpsc::channel(1);
+            player.send(Action::Resign { turn: Turn(1) }).await.unwrap();
+            opened.reply.send(Ok(Seat { engine: String::new(), events, actions })).unwrap();
+            pending::<()>().await;
+        });
+        let kept = &mut KeptSeat::default();
+        let ended = drive(&mut Flood::default(), &mut FloodWire, &lobby, kept, pending()).await;
+        assert_eq!(ended, Ok(Some(())));
     }
 }
