@@ -248,3 +248,21 @@ async fn the_game_is_left_if_its_engine_fails() {
         }
     }
 }
+
+/// A server may ask again and again before the answers are read; only the last one counts.
+#[test]
+async fn a_burst_of_requests_does_not_lose_the_last_answer() {
+    const REQUESTS: u32 = 50;
+    let house = house(Kind::Random, Config::default());
+    // One move is legal, which needs no search.
+    let start = "k7/8/8/8/8/8/r7/7K w - - 0 1";
+    let mut seat = house.lobby.open(info(Color::White, Some(start))).await.unwrap();
+    for turn in 1..=REQUESTS {
+        seat.events.try_send(Event::YourTurn { turn: Turn(turn), clocks: None }).unwrap();
+    }
+    let mut answered = Turn(0);
+    while answered != Turn(REQUESTS) {
+        let Some(Action::Play { turn, .. }) = soon("an answer", seat.actions.recv()).await else { panic!() };
+        answered = turn;
+    }
+}

@@ -59,8 +59,8 @@ pub struct Bot {
 const WAITING_GAMES: usize = 16;
 /// Events that a player may be behind; a game brings one or two a second.
 const WAITING_EVENTS: usize = 64;
-/// Answers that may wait for the protocol; a player has one at a time.
-const WAITING_ACTIONS: usize = 4;
+/// Answers that may wait for the protocol. An event has one at most, and the last one is the one that counts.
+const WAITING_ACTIONS: usize = WAITING_EVENTS;
 
 impl Bot {
     /// Creates a bot whose players share this context, and the lobby that brings it games.
