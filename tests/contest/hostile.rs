@@ -1,8 +1,11 @@
 //! Hostile bytes, and silence.
 
-use std::time::Duration;
+use std::{future::pending, time::Duration};
 
+use zeitnot_bot as bot;
 use zeitnot_clients::contest::Contest;
+use zeitnot_engine::Kind;
+use zeitnot_rules::{Game, chess::Chess};
 
 use crate::support::{
     contest_server::{Client, Server, Transport, config, in_game, joined},
@@ -74,4 +77,27 @@ async fn a_server_that_does_not_read_our_answers_is_left() {
     wire.bytes(flood.as_bytes()).await;
     log.shows("no longer reads our lines; reconnecting").await;
     server.joined().await;
+}
+
+#[test]
+async fn games_that_end_as_they_begin_cost_the_connection() {
+    let log = Log::capture();
+    let server = Server::start(Transport::Tcp).await;
+    let _client =
+        Client::with_bot::<Contest>(config(&server.address()), Kind::Random, bot::Config::default());
+    let mut wire = server.joined().await;
+    let start = Chess::start().print();
+    let game = |id| {
+        format!(
+            "GAME_PAIRED {id} alice bob 10 0\nGAME_STARTED {id} alice bob 10 10 {start}\nGAME_OVER {id} 1-0 -\n"
+        )
+    };
+    let flood: String = (0..2000).map(game).collect();
+    // The client may close before all is written.
+    tokio::spawn(async move {
+        wire.bytes(flood.as_bytes()).await;
+        pending::<()>().await;
+    });
+    server.joined().await;
+    log.shows("faster than they can be played").await;
 }

@@ -25,9 +25,14 @@ use crate::{
 /// `INFO` lines that are shown; there is no limit to how many a server sends.
 const INFO_LINES: Rate = Rate { burst: 20, interval: Duration::from_secs(1) };
 
+/// Pairings that are acknowledged. Games that end as they begin would fill the log.
+const PAIRINGS: Rate = Rate { burst: 1000, interval: Duration::from_millis(50) };
+
 /// State that outlasts a connection.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
+    /// Pairings that may come, once one has come.
+    pub(super) pairings: Option<Ration>,
     /// The last connection brought a pairing.
     pub(super) was_paired: bool,
     /// Clocks of the game that was lost last with its connection.
@@ -68,7 +73,7 @@ impl Machine for Connection<'_> {
                 self.last_line = now;
                 self.messages += 1;
                 self.first_message.has_come();
-                self.message(message, read_at, now);
+                self.message(message, read_at, now)?;
             }
             Input::Unreadable => self.last_line = now,
             Input::Sent(turn, at) => self.tell([Event::Sent { turn, at }]),
@@ -167,7 +172,12 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    fn message(&mut self, message: FromServer, read_at: Instant, now: Instant) {
+    fn message(
+        &mut self,
+        message: FromServer,
+        read_at: Instant,
+        now: Instant,
+    ) -> Result<(), ConnectionError> {
         let info = match &message {
             // Neither has to do with what the server says next.
             FromServer::ClockUpdate(_) | FromServer::Said { .. } => self.last_info.clone(),
@@ -178,23 +188,23 @@ impl<'a> Connection<'a> {
             FromServer::Said { sender, text } => debug!("{sender:?} says: {text:?}"),
             FromServer::GamePaired { game, names, time_control } => {
                 match game::color_of(self.config.player.as_str(), &names) {
-                    Some(color) => self.paired(Pairing { game, names, color, time_control }),
+                    Some(color) => self.paired(Pairing { game, names, color, time_control })?,
                     None => not_ours(&game),
                 }
             }
             FromServer::GameStarted(state) => self.started(state, now),
             FromServer::YourMove(state) => {
-                let Some((game, request)) = self.playing(&state.game) else { return };
+                let Some((game, request)) = self.playing(&state.game) else { return Ok(()) };
                 let events = game.your_move(request, state, read_at, now, info.as_deref());
                 self.tell(events);
             }
             FromServer::ClockUpdate(state) => {
-                let Some((game, request)) = self.playing(&state.game) else { return };
+                let Some((game, request)) = self.playing(&state.game) else { return Ok(()) };
                 let clocks = game.read_clocks(request, &state, read_at, now);
                 self.tell([Event::ClocksRead(clocks)]);
             }
             FromServer::PlayerMoved { mover, mv, state } => {
-                let Some((game, request)) = self.playing(&state.game) else { return };
+                let Some((game, request)) = self.playing(&state.game) else { return Ok(()) };
                 let events = game.moved(request, (&mover, &mv), state, read_at, now);
                 self.tell(events);
             }
@@ -206,6 +216,7 @@ impl<'a> Connection<'a> {
             FromServer::GameAborted { reason } => self.over(format!("aborted: {reason}"), None),
             FromServer::GameState(state) => not_ours(&state.game),
         }
+        Ok(())
     }
 
     fn info(&mut self, text: String) {
@@ -218,9 +229,13 @@ impl<'a> Connection<'a> {
     }
 
     /// Acknowledges a pairing. If one comes during a game, that game's end was lost.
-    fn paired(&mut self, pairing: Pairing) {
+    fn paired(&mut self, pairing: Pairing) -> Result<(), ConnectionError> {
         if self.is_ours(&pairing.game) {
-            return debug!("paired again for game {:?}", pairing.game);
+            debug!("paired again for game {:?}", pairing.game);
+            return Ok(());
+        }
+        if !self.progress.pairings.get_or_insert_with(|| Ration::new(PAIRINGS)).take() {
+            return Err(ConnectionError::Flood);
         }
         self.over("unknown: the server began another game".to_owned(), None);
         let [white, black] = &pairing.names.0;
@@ -228,6 +243,7 @@ impl<'a> Connection<'a> {
         self.say(&FromClient::Ack { game: pairing.game.clone() }, None);
         self.phase = Phase::Acked(pairing);
         (self.progress.was_paired, self.progress.lost_game) = (true, None);
+        Ok(())
     }
 
     fn started(&mut self, state: State, now: Instant) {

@@ -26,6 +26,8 @@ pub(super) enum ConnectionError {
         "the server closed the connection without a word (if this port speaks WebSocket, `address` must begin with ws://)"
     )]
     Unanswered,
+    #[error("the server pairs us for one game after the other, faster than they can be played")]
+    Flood,
     #[error("nothing from the server for {0:?}")]
     Silent(Duration),
     #[error(transparent)]
