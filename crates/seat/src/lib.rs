@@ -9,30 +9,28 @@ extern crate zeitnot_testing;
 
 use std::time::{Duration, Instant};
 
-use tokio::{
-    sync::{mpsc, oneshot},
-    time::timeout,
-};
-
+use tokio::sync::mpsc;
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult, MoveText, TimeControl};
 
+mod lobby;
 mod lookup;
+mod news;
 mod open_request;
 mod orders;
 mod seats;
 
+pub use lobby::{Lobby, OpenSeat};
 pub use lookup::{LookupSource, PositionLookup, PositionQuery, Suggestion, Suggestions};
+pub use news::{ChallengeNews, ChallengeState, News, OwnChallenge};
 pub use open_request::{OpenRequest, Turn};
 pub use orders::{
     BlockOrder, BotColor, CLIENT_TIMEOUT, ChallengeOrder, JoinOrder, Order, OrderAnswer, OrderError,
     OrderKind, OrderQueue, OrderRequest, Orders, PAGE_TIMEOUT,
 };
-pub use seats::{Reservation, SeatChanges, Seats};
+pub use seats::{Declined, Reservation, SeatChanges, Seats};
 
 /// Time within which a player takes an event; one that does not hangs.
 const PLAYER_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time within which a lobby finds a player.
-const LOBBY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Both clocks when the bytes were read.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -211,142 +209,5 @@ impl Seat {
     /// [`PlayerGone`] if the player does not take the event in time.
     pub async fn send(&self, event: Event) -> Result<(), PlayerGone> {
         self.events.send_timeout(event, PLAYER_TIMEOUT).await.map_err(|_| PlayerGone)
-    }
-}
-
-/// Handle of the actor that finds players for games. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct Lobby {
-    tx: mpsc::Sender<OpenSeat>,
-    news: Option<mpsc::Sender<News>>,
-    seats: Seats,
-}
-
-/// News of a client, for viewers.
-#[derive(Clone, Debug)]
-pub enum News {
-    /// It has answered a challenge.
-    Answered(ChallengeNews),
-    /// It challenges somebody, or that came to an end.
-    Challenging(OwnChallenge),
-}
-
-/// Challenge of ours.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnChallenge {
-    /// Name of the server.
-    pub server: String,
-    /// Id on the server, once it has one.
-    pub id: Option<String>,
-    /// Challenged player.
-    pub to: String,
-    /// Game and time, for people.
-    pub terms: String,
-    /// Whether it is open.
-    pub state: ChallengeState,
-}
-
-/// State of a challenge.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ChallengeState {
-    /// No answer yet.
-    Open,
-    /// It became a game.
-    Accepted,
-    /// It became no game, for this reason.
-    Ended(String),
-}
-
-/// Challenge that a client has answered.
-#[derive(Clone, Debug)]
-pub struct ChallengeNews {
-    /// Name of the server.
-    pub server: String,
-    /// Challenger.
-    pub by: String,
-    /// Game and time, for people.
-    pub terms: String,
-    /// Reason why it was declined; `None`: it was accepted.
-    pub declined: Option<String>,
-}
-
-/// A protocol's request for a player.
-#[derive(Debug)]
-pub struct OpenSeat {
-    /// Game to be played.
-    pub info: GameInfo,
-    /// Receives the seat, or the refusal.
-    pub reply: oneshot::Sender<Result<Seat, Declined>>,
-    /// Reservation that the player holds until it has ended.
-    pub reservation: Reservation,
-}
-
-/// Reason why a game gets no player.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("declined: {0}")]
-pub struct Declined(pub String);
-
-impl Lobby {
-    /// Creates a lobby, and the receiver of its actor.
-    pub fn channel(capacity: usize) -> (Lobby, mpsc::Receiver<OpenSeat>) {
-        let (tx, rx) = mpsc::channel(capacity);
-        (Lobby { tx, news: None, seats: Seats::new(usize::MAX) }, rx)
-    }
-
-    /// Counts the games by these seats.
-    #[must_use]
-    pub fn with_seats(self, seats: Seats) -> Lobby {
-        Lobby { seats, ..self }
-    }
-
-    /// Returns the seats, to reserve one before a game is agreed on.
-    pub fn seats(&self) -> &Seats {
-        &self.seats
-    }
-
-    /// Reports challenges to this receiver. A slow one misses some.
-    #[must_use]
-    pub fn with_news(self, news: mpsc::Sender<News>) -> Lobby {
-        Lobby { news: Some(news), ..self }
-    }
-
-    /// Reports news to viewers, if there are any.
-    pub fn report(&self, news: News) {
-        if let Some(viewers) = &self.news {
-            let _ = viewers.try_send(news);
-        }
-    }
-
-    /// Requests a player for a game.
-    ///
-    /// # Errors
-    /// [`Declined`] if there are too many games, the position is invalid, the bot shuts down, or does not answer in
-    /// time.
-    pub async fn open(&self, info: GameInfo) -> Result<Seat, Declined> {
-        self.open_reserved(info, self.reserve()?).await
-    }
-
-    /// Reserves a seat.
-    ///
-    /// # Errors
-    /// [`Declined`] if all are taken.
-    pub fn reserve(&self) -> Result<Reservation, Declined> {
-        self.seats.reserve().ok_or_else(|| self.seats.full())
-    }
-
-    /// Requests a player for a game whose seat is reserved.
-    ///
-    /// # Errors
-    /// [`Declined`], as for [`Lobby::open`].
-    pub async fn open_reserved(&self, info: GameInfo, reservation: Reservation) -> Result<Seat, Declined> {
-        let (reply, answer) = oneshot::channel();
-        let closed = || Declined("shutting down".into());
-        let opened = async {
-            self.tx.send(OpenSeat { info, reply, reservation }).await.map_err(|_| closed())?;
-            answer.await.map_err(|_| closed())?
-        };
-        timeout(LOBBY_TIMEOUT, opened)
-            .await
-            .unwrap_or_else(|_| Err(Declined("no player answered in time".into())))
     }
 }

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use crate::Declined;
+/// Reason why a game gets no player.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("declined: {0}")]
+pub struct Declined(pub String);
 
 /// Number of seats, and of those that are taken.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
