@@ -4,7 +4,7 @@ use zeitnot_engine::Score;
 use zeitnot_settings::settings;
 
 settings! {
-    /// When a draw is offered.
+    /// Conditions for offering a draw.
     #[derive(Copy, PartialEq, Eq)]
     pub struct Draw {
         /// Our score was within this of zero, in centipawns …
@@ -19,7 +19,7 @@ settings! {
 }
 
 settings! {
-    /// When we resign.
+    /// Conditions for resigning.
     #[derive(Copy, PartialEq, Eq)]
     pub struct Resign {
         /// Our score was more than this many centipawns below zero …

@@ -19,7 +19,7 @@ pub const LOST: &str = "zeitnot_clients::lost";
 
 /// A connection that is lost so soon after the last loss flaps.
 const FLAPPING: Duration = Duration::from_secs(120);
-/// Between two lines about a connection that flaps.
+/// Time between two lines about a connection that flaps.
 const PERIOD: Duration = Duration::from_secs(60);
 /// Errors of a connection that flaps which are reported at once, as they are new.
 const MAX_ERRORS: usize = 4;

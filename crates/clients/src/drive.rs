@@ -91,7 +91,7 @@ pub(crate) trait Wire<M: Machine>: Send {
 #[derive(Debug, Default)]
 pub(crate) struct KeptSeat {
     reservation: Option<Reservation>,
-    /// When the game whose connection was lost is over, at the latest.
+    /// Latest end of the game whose connection was lost.
     until: Option<Instant>,
 }
 

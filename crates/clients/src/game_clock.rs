@@ -10,7 +10,7 @@ pub(crate) struct GameClock {
     ours: Duration,
     theirs: Duration,
     is_our_turn: bool,
-    /// Since then one of them runs.
+    /// Time since which one of them runs.
     since: Instant,
 }
 

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// Between two reports of an outage that lasts.
+/// Time between two reports of an outage that lasts.
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// Whether the last of many attempts failed. A state machine without I/O.
+/// Outage of something that is attempted again and again. A state machine without I/O.
 #[derive(Debug, Default)]
 pub struct Outage {
     /// First failure of the present outage, or of the last one.

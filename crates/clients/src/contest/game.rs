@@ -109,7 +109,7 @@ impl Game {
     }
 }
 
-/// Where a connection stands.
+/// Phase of a connection.
 #[derive(Debug)]
 pub(super) enum Phase {
     Waiting,

@@ -41,7 +41,7 @@ pub(super) enum News {
     Opponent(Result<String, String>),
 }
 
-/// Where a game stands.
+/// Phase of a game.
 #[derive(Debug)]
 pub(super) enum Phase {
     Playing,

@@ -14,9 +14,9 @@ use zeitnot_wire::lichess::GameId;
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// A game whose clocks are not known runs for this time.
 const UNKNOWN_LENGTH: Duration = Duration::from_secs(600);
-/// From the end of a clock until the game's end must have been told.
+/// Time from the end of a clock until the game's end must have been told.
 const END_TIMEOUT: Duration = Duration::from_secs(30);
-/// Before a game is looked up again that has no news, and is running nevertheless.
+/// Bounds of the delay before a game without news is looked up again.
 const MIN_PERIOD: Duration = Duration::from_secs(60);
 const MAX_PERIOD: Duration = Duration::from_secs(1800);
 
@@ -29,7 +29,7 @@ struct WatchedClock {
     runs_until: Instant,
     /// It is looked up then, unless there is news.
     look_up_at: Instant,
-    /// Until the next look-up, if that finds the game running.
+    /// Time between look-ups that find the game running.
     period: Duration,
 }
 

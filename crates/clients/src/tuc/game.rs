@@ -30,7 +30,7 @@ use crate::{
 /// Time after the beginning of a game in which a duplicate of an earlier datagram may come.
 const DUPLICATES: Duration = Duration::from_secs(10);
 
-/// Where the game stands.
+/// Phase of the game.
 pub(super) enum Phase {
     /// Our name was sent; a seat is due until then.
     Joining {

@@ -1,7 +1,8 @@
 //! Client of TUC-Chess over UDP: sends a name, gets a seat, plays a game.
 //!
 //! `config` holds its keys of a `[[server]]` table, `game` is the state machine of one `socket`, `playing` its running
-//! game, `wire` what it hears, `silence` reports that nothing comes, `local_server` notices the end of a server on this machine.
+//! game, and `wire` brings its inputs. `silence` reports that nothing comes; `local_server` notices the end of a server on
+//! this machine.
 //!
 //! Datagrams get lost, and the protocol has no way to ask again: losses are made good where possible; otherwise the game
 //! is left with a warning.

@@ -19,7 +19,7 @@ use crate::{
 pub(super) struct Network<M: Machine, S> {
     server: S,
     random: Rng,
-    /// Whether lines may overtake each other.
+    /// Lines may overtake each other.
     is_unordered: bool,
     arriving: Vec<(Instant, M::Message)>,
     sent: Option<(Turn, Instant)>,

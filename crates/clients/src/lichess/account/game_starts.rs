@@ -16,10 +16,10 @@ const MAX_GAMES: usize = 256;
 const MAX_STARTS: usize = 512;
 /// … within this time.
 const WINDOW: Duration = Duration::from_secs(60);
-/// Before running games are looked up, where some were not begun.
+/// Delay before running games are looked up, where some were not begun.
 const LOOKUP_DELAY: Duration = Duration::from_secs(10);
 
-/// Before a game is looked up whose challenge was accepted; the event of its start usually comes at once.
+/// Delay before a game is looked up whose challenge was accepted; the event of its start usually comes at once.
 pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The games that have begun lately, and those that are about to.

@@ -13,7 +13,7 @@ pub(crate) struct Lookup {
     wanted_at: Option<Instant>,
     is_running: bool,
     failures: u32,
-    /// Not before then, as the last one failed.
+    /// Earliest time of the next one, as the last one failed.
     not_before: Option<Instant>,
     /// The server said so.
     is_limited: bool,

@@ -16,7 +16,7 @@ use crate::lichess::challenges::capacity::SlotKind;
 
 /// Time left in a game without any limit.
 const UNLIMITED: Duration = Duration::from_secs(30 * 86_400);
-/// Until the list is asked for again, where it could not hold all urgent games; and the shortest for games with a
+/// Time before the list is asked for again where it could not hold all urgent games; and the minimum for games with a
 /// clock.
 const SHORT_PERIOD: Duration = Duration::from_secs(10);
 /// The list is asked for again after this part of the time for which a game with a clock has been suspended.
@@ -33,7 +33,7 @@ struct SuspendedGame {
     seen: Instant,
     slot: SlotKind,
     opponent: Option<UserId>,
-    /// Since when it is suspended.
+    /// Beginning of the suspension.
     since: Instant,
 }
 

@@ -15,7 +15,7 @@ use crate::lichess::{Http, Stream, chat::sender::ChatSender, records::pgn_writer
 
 /// Longer than any time that counts, so that sums of times from outside do not overflow.
 pub(crate) const MAX_TIME: Duration = Duration::from_secs(30 * 86_400);
-/// Before a lobby without a free player is asked again.
+/// Delay before a lobby without a free player is asked again.
 const SEAT_DELAY: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! When a correspondence game is suspended.
+//! Suspension of correspondence games.
 
 use std::time::{Duration, Instant};
 

@@ -29,7 +29,7 @@ const HEDGE_PART: u32 = 8;
 const MIN_HEDGE_DELAY: Duration = Duration::from_millis(250);
 /// Attempts at the same time.
 const MAX_ATTEMPTS: usize = 2;
-/// For the reply to the other attempt, once one was refused.
+/// Wait for the reply to the other attempt, once one was refused.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 /// Delays after a failure. During the first of them the stream may tell the move as played.
 const DELAYS: Reconnect = Reconnect {

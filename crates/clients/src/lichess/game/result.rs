@@ -9,9 +9,9 @@ use zeitnot_wire::lichess::Status;
 pub enum GameFinish {
     /// The account's events tell it.
     Told {
-        /// How it ended.
+        /// Status at its end.
         status: Status,
-        /// Who won, if anybody.
+        /// Winner, if there is one.
         winner: Option<Color>,
     },
     /// The server no longer lists the game, and does not say how it ended.

@@ -20,9 +20,9 @@ use crate::lichess::{
     playing::{Listing, MAX_LISTED},
 };
 
-/// Between two requests while games run, so that no move waits for a new connection.
+/// Time between two requests while games run, so that no move waits for a new connection.
 const KEEP_WARM: Duration = Duration::from_secs(45);
-/// Between two checks of a token that is good although the server refuses some requests.
+/// Time between two checks of a token that is good although the server refuses some requests.
 const TOKEN_CHECK_PERIOD: Duration = Duration::from_secs(60);
 /// Answers in a row that say that the token is revoked. A single 401 may come from a proxy, or from a server in
 /// trouble.
