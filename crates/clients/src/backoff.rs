@@ -70,9 +70,16 @@ impl Backoff {
         Backoff { reconnect: reconnect.clone(), delays: reconnect.delays().peekable() }
     }
 
-    /// An attempt has succeeded: the next delay is the first again.
+    /// An attempt was of use: the next delay is the first again.
     pub(crate) fn reset(&mut self) {
         self.delays = self.reconnect.delays().peekable();
+    }
+
+    /// A connection lasted this long, which resets the delay if that is long enough.
+    pub(crate) fn lasted(&mut self, time: Duration) {
+        if time >= self.reconnect.stable_after {
+            self.reset();
+        }
     }
 
     /// Returns the next delay, where a running game leaves us this much time; `None`: no game runs. Delays that a game

@@ -98,8 +98,9 @@ async fn reconnect_until_stopped(
         if let Some(refusal) = session.refusal(&error) {
             return Err(refusal);
         }
-        if session.was_useful() || started.elapsed() >= reconnect.stable_after {
-            backoff.reset();
+        match session.was_useful() {
+            true => backoff.reset(),
+            false => backoff.lasted(started.elapsed()),
         }
         let delay = backoff.next(session.time_left());
         log.failed(&error, delay);

@@ -1,8 +1,9 @@
 //! Client of IMCS, the Internet MiniChess Server: accepts or offers one game after another.
 //!
-//! `config` holds its keys of a `[[server]]` table, `connection` is a connection on which we are logged in, `seek`
-//! finds a game there, `game` is its state machine, `wire` what it hears, `board` and `verdict` are parts of that. The server closes after each game. A game whose connection was lost is taken up
-//! again, if the server still lists it and accepts that, as our arena does.
+//! `config` holds its keys of a `[[server]]` table, `connection` is a connection on which we are logged in, `seek` finds
+//! a game there, `game` is its state machine with `board` and `verdict`, and `wire` brings its inputs. The server closes
+//! after each game. A game whose connection was lost is taken up again, if the server still lists it and accepts that,
+//! as our arena does.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -147,7 +148,7 @@ impl Session for Client<'_> {
     }
 
     fn time_left(&self) -> Option<Duration> {
-        self.progress.lost_game.as_ref().and_then(|lost| lost.time_left(now()))
+        self.progress.lost_game.as_ref().and_then(|lost| lost.clock.time_left(now()))
     }
 
     fn has_lost_game(&self) -> bool {

@@ -72,7 +72,7 @@ pub(super) async fn connect_once(
 ) -> Result<ConnectionEnd, ConnectionError> {
     progress.keep_seat();
     let opening = Connection::open(config);
-    let connection = match progress.lost_game.as_ref().and_then(|lost| lost.time_left(now())) {
+    let connection = match progress.lost_game.as_ref().and_then(|lost| lost.clock.time_left(now())) {
         Some(_) => opening.await?,
         None => match stop.run_until_cancelled(opening).await {
             Some(connection) => connection?,
@@ -152,7 +152,7 @@ impl Seeker<'_> {
     /// Takes up the game whose connection was lost, if the server lists it as running and lets us. The servers of the
     /// course do not.
     async fn take_up(&mut self) -> Result<Option<Start>, ConnectionError> {
-        let runs = |lost: &&LostGame| lost.time_left(now()).is_some();
+        let runs = |lost: &&LostGame| lost.clock.time_left(now()).is_some();
         if let Some(&LostGame { game, color, .. }) = self.progress.lost_game.as_ref().filter(runs) {
             let entries = self.connection.list().await?;
             if let Some(opponent) = opponent_in(entries, self.config, game, color) {

@@ -1,6 +1,6 @@
 //! Games that begin, and games that may go on.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use zeitnot_rules::Color;
 
@@ -23,11 +23,4 @@ pub(super) struct LostGame {
     pub(super) game: u64,
     pub(super) color: Color,
     pub(super) clock: GameClock,
-}
-
-impl LostGame {
-    /// Returns our time left, unless the game must be over.
-    pub(super) fn time_left(&self, now: Instant) -> Option<Duration> {
-        self.clock.time_left(now)
-    }
 }

@@ -12,8 +12,8 @@ use super::{
     chat,
     game::rules::{Berserk, Claim, Correspondence, GameRules},
     matchmaking,
-    records::pgn_writer::{PgnFiles, PgnGrouping},
-    teams::schedule::{Team, Tournament},
+    records::pgn_files::{PgnFiles, PgnGrouping},
+    teams::tournament::{Team, Tournament},
     timeouts::Timeouts,
     token::{self, TokenError},
 };

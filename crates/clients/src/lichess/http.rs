@@ -9,24 +9,24 @@ use std::{
 };
 
 use reqwest::{
-    Method, Response, StatusCode,
+    Method, RequestBuilder, Response, StatusCode,
     header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER},
 };
 use tokio::{sync::Notify, time::timeout};
 use tracing::debug;
 use zeitnot_net::{
     LogThrottle,
-    http::{self, BaseUrl, ReadUntil, root_cause},
+    http::{self, BaseUrl, ReadUntil},
 };
 use zeitnot_wire::{
-    Message, WireError,
-    lichess::{Failure, GameEvent, Playing, RateLimit, Token},
+    Message,
+    lichess::{Failure, GameEvent, Playing, Token},
 };
 
 use super::{
-    advice,
     connections::{ClientSettings, Connections, Pool},
     game_clocks::GameClocks,
+    http_error::HttpError,
     keep_alive::KeepAlive,
     playing::{MAX_LISTED, PlayingList},
     rate_limits::{Permit, RateLimits, RequestKind},
@@ -42,91 +42,6 @@ pub(crate) const MAX_PAUSE: Duration = Duration::from_secs(600);
 /// Log subject of most failures.
 const FAILURES: &str = "failures of the network or the server";
 
-/// A request without the expected reply.
-#[derive(Debug, thiserror::Error)]
-pub enum HttpError {
-    /// Status 401.
-    #[error("the token is not accepted")]
-    Unauthorized,
-    /// Status 404.
-    #[error("not found")]
-    NotFound,
-    /// Status 429.
-    #[error("too many requests ({what})")]
-    Limited {
-        /// The key of the limit, or the server's message.
-        what: String,
-        /// Time until the next request of this kind.
-        wait: Duration,
-        /// The server has told the waiting time.
-        is_told: bool,
-    },
-    /// Any other status that is neither success nor a server error.
-    #[error("{what} ({status}){}", advice::of_refusal(what))]
-    Refused {
-        /// The other status.
-        status: u16,
-        /// The server's message.
-        what: String,
-        /// The limit that was reached, ours or the opponent's.
-        limit: Option<RateLimit>,
-    },
-    /// Status 5xx.
-    #[error("server error ({0})")]
-    Server(u16),
-    /// No complete reply; the request may have been carried out.
-    #[error("network: {0}")]
-    Network(String),
-    /// A reply that cannot be parsed.
-    #[error(transparent)]
-    Reply(#[from] WireError),
-}
-
-/// The server's daily limit of games between bots.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum BotLimit {
-    /// We have reached it.
-    Ours(Duration),
-    /// The opponent has reached it.
-    Theirs(Duration),
-}
-
-impl HttpError {
-    /// Returns the error of a request whose task crashed. It may have been carried out.
-    pub(crate) fn crashed() -> HttpError {
-        HttpError::Network("the request crashed".to_owned())
-    }
-
-    /// Returns whether the same request may succeed later. The account finds out whether the token is still good.
-    pub(crate) fn is_transient(&self) -> bool {
-        matches!(self, HttpError::Limited { .. } | HttpError::Unauthorized) || self.is_inconclusive()
-    }
-
-    /// Returns whether the request may have been carried out nevertheless.
-    pub(crate) fn is_inconclusive(&self) -> bool {
-        matches!(self, HttpError::Server(_) | HttpError::Network(_))
-    }
-
-    /// Returns the limit of games between bots, if that is the reason.
-    pub(crate) fn bot_limit(&self) -> Option<BotLimit> {
-        match self {
-            HttpError::Limited { what, wait, .. } if what == RateLimit::BOT_VS_BOT => {
-                Some(BotLimit::Ours(*wait))
-            }
-            HttpError::Refused { limit: Some(limit), .. } if limit.key == RateLimit::BOT_VS_BOT => {
-                Some(BotLimit::Theirs(limit.wait))
-            }
-            _ => None,
-        }
-    }
-}
-
-impl From<reqwest::Error> for HttpError {
-    fn from(error: reqwest::Error) -> HttpError {
-        HttpError::Network(root_cause(error))
-    }
-}
-
 /// Client of one account on one server. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Http(Arc<Inner>);
@@ -141,7 +56,6 @@ struct Inner {
     limits: RateLimits,
     log: LogThrottle,
     connection: Mutex<ConnectionLog>,
-    clocks: GameClocks,
     keep_alive: KeepAlive,
     playing: PlayingList,
     /// Notified of each 401.
@@ -172,7 +86,6 @@ impl Http {
             limits: RateLimits::new(&timeouts.reconnect),
             log: LogThrottle::default(),
             connection: Mutex::default(),
-            clocks: GameClocks::default(),
             keep_alive: KeepAlive::default(),
             playing: PlayingList::default(),
             unauthorized: Notify::new(),
@@ -191,13 +104,12 @@ impl Http {
         &self.0.log
     }
 
-    pub(crate) fn clocks(&self) -> &GameClocks {
-        &self.0.clocks
+    pub(crate) fn limits(&self) -> &RateLimits {
+        &self.0.limits
     }
 
-    /// Returns our shortest time left in a game that needs requests of this kind.
-    pub(crate) fn time_left_for(&self, kind: RequestKind) -> Option<Duration> {
-        self.0.limits.time_left(kind, self.clocks())
+    pub(crate) fn clocks(&self) -> &GameClocks {
+        &self.0.limits.clocks
     }
 
     /// Looks up our running games, as far as the server lists them.
@@ -234,19 +146,9 @@ impl Http {
         self.0.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns for how long no request of this kind is sent, after a failure or as the server limits them.
-    pub(crate) fn limited_for(&self, kind: RequestKind) -> Duration {
-        self.0.limits.closed_for(kind, self.clocks())
-    }
-
-    /// Notes that a game's stream, which was opened again, has a message.
-    pub(crate) fn stream_told(&self) {
-        self.0.limits.stream_told();
-    }
-
     pub(crate) async fn get<M: Message>(&self, kind: RequestKind, path: &str) -> Result<M, HttpError> {
-        let body = self.request(kind, Method::GET, path, None, self.timeouts().reply).await?;
-        Ok(M::parse(&body)?)
+        let request = self.build(&self.0.requests.current(), Method::GET, path, None);
+        Ok(M::parse(&self.exchange(kind, request, self.timeouts().reply).await?)?)
     }
 
     /// Posts a form; without a form, the body is empty.
@@ -256,7 +158,8 @@ impl Http {
         path: &str,
         form: Option<String>,
     ) -> Result<(), HttpError> {
-        self.request(kind, Method::POST, path, form, self.timeouts().reply).await.map(drop)
+        let request = self.build(&self.0.requests.current(), Method::POST, path, form);
+        self.exchange(kind, request, self.timeouts().reply).await.map(drop)
     }
 
     /// Posts text and parses the reply.
@@ -266,13 +169,14 @@ impl Http {
         path: &str,
         text: String,
     ) -> Result<M, HttpError> {
-        let body = self.request(kind, Method::POST, path, Some(text), self.timeouts().reply).await?;
-        Ok(M::parse(&body)?)
+        let request = self.build(&self.0.requests.current(), Method::POST, path, Some(text));
+        Ok(M::parse(&self.exchange(kind, request, self.timeouts().reply).await?)?)
     }
 
     /// Posts a move, with a time limit of its own.
     pub(crate) async fn post_move(&self, pool: &Pool, path: &str, limit: Duration) -> Result<(), HttpError> {
-        self.request_by(pool, RequestKind::Move, Method::POST, path, None, limit).await.map(drop)
+        let request = self.build(pool, Method::POST, path, None);
+        self.exchange(RequestKind::Move, request, limit).await.map(drop)
     }
 
     /// Connections of all requests but streams.
@@ -289,11 +193,11 @@ impl Http {
         form: Option<String>,
         is_first: bool,
     ) -> Result<(Response, Pool, Instant), HttpError> {
-        let mut permit = self.0.limits.acquire(kind, is_first, self.clocks()).await;
+        let mut permit = self.0.limits.acquire(kind, is_first).await;
         let sent = Instant::now();
         let method = if form.is_some() { Method::POST } else { Method::GET };
         let pool = self.0.streams.current();
-        let request = with_form(pool.client.request(method, self.0.base.join(path)), form);
+        let request = self.build(&pool, method, path, form);
         // An open stream may not be silent for longer either.
         let limit = self.max_silence(kind);
         let opening = async { self.check(request.send().await?).await };
@@ -333,36 +237,30 @@ impl Http {
         self.0.streams.renew(pool);
     }
 
-    async fn request(
-        &self,
-        kind: RequestKind,
-        method: Method,
-        path: &str,
-        form: Option<String>,
-        limit: Duration,
-    ) -> Result<String, HttpError> {
-        self.request_by(&self.0.requests.current(), kind, method, path, form, limit).await
+    fn build(&self, pool: &Pool, method: Method, path: &str, form: Option<String>) -> RequestBuilder {
+        let request = pool.client.request(method, self.0.base.join(path));
+        match form {
+            Some(form) => request.header(CONTENT_TYPE, FORM).body(form),
+            None => request,
+        }
     }
 
-    async fn request_by(
+    /// Sends a request as soon as the limits of its kind allow, and returns the body of the reply.
+    async fn exchange(
         &self,
-        pool: &Pool,
         kind: RequestKind,
-        method: Method,
-        path: &str,
-        form: Option<String>,
+        request: RequestBuilder,
         limit: Duration,
     ) -> Result<String, HttpError> {
-        let permit = self.0.limits.acquire(kind, false, self.clocks()).await;
-        let request = with_form(pool.client.request(method, self.0.base.join(path)), form);
+        let permit = self.0.limits.acquire(kind, false).await;
         let exchange = async { body(self.check(request.send().await?).await?).await };
         let reply = timeout(limit, exchange).await.unwrap_or_else(|_| Err(timed_out()));
         self.settle(permit, reply.as_ref().err());
         reply
     }
 
-    /// Notes the outcome of a request. A refusal is an answer, except a 401, which concerns the whole account. The daily limit of games against bots concerns only some
-    /// requests of a kind, and is left to the caller.
+    /// Notes the outcome of a request. A refusal is an answer, except a 401, which concerns the whole account. The daily
+    /// limit of games against bots concerns only some requests of a kind, and is left to the caller.
     fn settle(&self, permit: Permit<'_>, error: Option<&HttpError>) {
         match error.filter(|error| error.bot_limit().is_none()) {
             Some(HttpError::Limited { wait, is_told, .. }) => permit.limited(MAX_PAUSE.min(*wait), *is_told),
@@ -406,13 +304,6 @@ impl Http {
 /// part of it.
 pub(crate) fn wait_in_game(wait: Duration, is_told: bool, time_left: Duration) -> Duration {
     if is_told && is_small(wait, time_left) { wait } else { backoff::long_in_game(time_left).min(wait) }
-}
-
-fn with_form(request: reqwest::RequestBuilder, form: Option<String>) -> reqwest::RequestBuilder {
-    match form {
-        Some(form) => request.header(CONTENT_TYPE, FORM).body(form),
-        None => request,
-    }
 }
 
 fn timed_out() -> HttpError {

@@ -1,14 +1,14 @@
 //! Client of the Lichess Bot API: one account, many games.
 //!
-//! - `account`: logging in, the state machine that decides what the account does, and what performs it
+//! - `account`: logging in, the state machine of the account, and its performer
 //! - `game`: one game
-//! - `challenges`: which challenges are accepted; `matchmaking`: which are sent
+//! - `challenges`: incoming challenges; `matchmaking`: outgoing ones
 //! - `teams`: teams and tournaments to join
 //! - `chat`, `records`: messages and PGN files, written aside from the games
 //!
-//! They share one HTTP client (`http`, with `connections`, `rate_limits` and its `shared_backoff`, a
-//! `ConnectionLog` and a `LogThrottle`) and streams that reconnect (`stream`, with `keep_alive`); `game_clocks` bounds their delays, and `playing`
-//! tells which games run.
+//! They share one HTTP client (`http`, with `connections`, `rate_limits` and its `shared_backoff`, a `ConnectionLog` and a
+//! `LogThrottle`) and streams that reconnect (`stream`, with `lines` and `keep_alive`). `game_clocks` bounds their delays, and
+//! `playing` holds the server's list of our running games.
 
 use std::{
     io,
@@ -33,7 +33,9 @@ mod connections;
 mod game;
 mod game_clocks;
 mod http;
+mod http_error;
 mod keep_alive;
+mod lines;
 mod matchmaking;
 mod playing;
 mod rate_limits;
@@ -63,21 +65,23 @@ use chat::sender::ChatSender;
 pub use config::Config;
 use connections::Pool;
 use game::context::GameContext;
-pub use http::HttpError;
-use http::{BotLimit, Http, MAX_PAUSE, wait_in_game};
+use http::{Http, MAX_PAUSE, wait_in_game};
+use http_error::BotLimit;
+pub use http_error::HttpError;
+use lines::Lines;
 use matchmaking::decline_history::DeclineHistory;
 use rate_limits::RequestKind;
 use recent::RecentByUser;
 use records::pgn_writer::PgnWriter;
-use stream::{Lines, Stream, StreamEvent};
+use stream::{Stream, StreamEvent};
 use tasks::Tasks;
-pub use teams::schedule::Tournament;
+pub use teams::tournament::Tournament;
 pub use token::TokenError;
 pub use zeitnot_net::http::BaseUrl;
 
-/// Until the last games are written when the program ends.
+/// Limit for writing the last games when the program ends.
 const PGN_TIMEOUT: Duration = Duration::from_secs(2);
-/// Until the last messages are sent.
+/// Limit for sending the last messages.
 const CHAT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The protocol of lichess.org, for bots.

@@ -88,8 +88,11 @@ impl RequestKind {
     }
 }
 
+/// Limits of an account, which its clocks shorten.
 #[derive(Debug)]
 pub(crate) struct RateLimits {
+    /// Clocks of the running games.
+    pub(crate) clocks: GameClocks,
     /// Queues of serial requests, in the order of their arrival. The first keeps its turn until it is answered.
     queues: [AsyncMutex<()>; RequestKind::COUNT],
     states: Mutex<[State; RequestKind::COUNT]>,
@@ -102,16 +105,20 @@ struct State {
     backoff: SharedBackoff,
     sent: RecentTimes,
     tokens: Ration,
-    /// When the latest probe began, which is not answered yet.
+    /// Beginning of the latest probe, while it is not answered.
     probe: Option<Instant>,
     answered: Option<Instant>,
 }
 
 impl State {
     fn new(reconnect: &Reconnect) -> State {
-        let backoff = SharedBackoff::new(reconnect, reconnect.stable_after);
-        let (sent, tokens) = (RecentTimes::default(), Ration::new(TOKENS));
-        State { backoff, sent, tokens, probe: None, answered: None }
+        State {
+            backoff: SharedBackoff::new(reconnect),
+            sent: RecentTimes::default(),
+            tokens: Ration::new(TOKENS),
+            probe: None,
+            answered: None,
+        }
     }
 
     /// Counts one request. Otherwise returns when to try again; `None`: when something has changed.
@@ -179,16 +186,17 @@ impl RateLimits {
     /// Creates limits without requests so far.
     pub(crate) fn new(reconnect: &Reconnect) -> RateLimits {
         let states = Mutex::new(std::array::from_fn(|_| State::new(reconnect)));
-        RateLimits { queues: Default::default(), states, changed: Notify::new() }
+        let (clocks, queues) = Default::default();
+        RateLimits { clocks, queues, states, changed: Notify::new() }
     }
 
     /// Waits until a request of this kind may be sent, as the clocks of running games allow. `is_first`: it opens the
     /// stream of a game for the first time. Cancel safe.
-    pub(crate) async fn acquire(&self, kind: RequestKind, is_first: bool, clocks: &GameClocks) -> Permit<'_> {
+    pub(crate) async fn acquire(&self, kind: RequestKind, is_first: bool) -> Permit<'_> {
         let turn = if kind.is_serial() { Some(self.queues[kind as usize].lock().await) } else { None };
         loop {
-            let (outcome, clock) = (self.changed.notified(), clocks.changed());
-            let time_left = self.time_left(kind, clocks);
+            let (outcome, clock) = (self.changed.notified(), self.clocks.changed());
+            let time_left = self.time_left(kind);
             // By this instant the end of a probe is told from that of others.
             let began = Instant::now();
             let acquired = self.with(kind, |state| {
@@ -201,16 +209,8 @@ impl RateLimits {
             });
             match acquired {
                 Ok(is_probe) => {
-                    let is_settled = false;
-                    return Permit {
-                        limits: self,
-                        kind,
-                        time_left,
-                        began,
-                        is_probe,
-                        is_settled,
-                        _turn: turn,
-                    };
+                    let (limits, is_settled) = (self, false);
+                    return Permit { limits, kind, time_left, began, is_probe, is_settled, _turn: turn };
                 }
                 Err(due) => select! {
                     () = outcome => {}
@@ -223,8 +223,8 @@ impl RateLimits {
 
     /// Returns our shortest time left in a game that needs requests of this kind. No clock runs for the event stream,
     /// which the server lets open only so often.
-    pub(crate) fn time_left(&self, kind: RequestKind, clocks: &GameClocks) -> Option<Duration> {
-        let left = clocks.time_left(now())?;
+    pub(crate) fn time_left(&self, kind: RequestKind) -> Option<Duration> {
+        let left = self.clocks.time_left(now())?;
         match kind {
             RequestKind::GameStream | RequestKind::Game => Some(left),
             RequestKind::EventStream => (!self.is_scarce(kind)).then_some(Duration::MAX),
@@ -232,9 +232,9 @@ impl RateLimits {
         }
     }
 
-    /// Returns for how long no request of a kind is sent.
-    pub(crate) fn closed_for(&self, kind: RequestKind, clocks: &GameClocks) -> Duration {
-        let time_left = self.time_left(kind, clocks);
+    /// Returns for how long no request of a kind is sent, after a failure or as the server limits them.
+    pub(crate) fn closed_for(&self, kind: RequestKind) -> Duration {
+        let time_left = self.time_left(kind);
         let due = self.with(kind, |state| state.backoff.due(time_left));
         due.map_or(Duration::ZERO, |due| due.saturating_duration_since(now()))
     }

@@ -13,8 +13,6 @@ use crate::backoff::{Backoff, Reconnect, max_in_game};
 #[derive(Debug)]
 pub struct SharedBackoff {
     delays: Backoff,
-    /// Successes that last so long reset the delays.
-    stable_after: Duration,
     failure: Option<Failure>,
     /// First success after the last failure.
     recovered: Option<Instant>,
@@ -52,8 +50,8 @@ pub(crate) fn is_small(delay: Duration, time_left: Duration) -> bool {
 
 impl SharedBackoff {
     /// Creates the back-off of a kind whose attempts have not failed.
-    pub fn new(reconnect: &Reconnect, stable_after: Duration) -> SharedBackoff {
-        SharedBackoff { delays: Backoff::new(reconnect), stable_after, failure: None, recovered: None }
+    pub fn new(reconnect: &Reconnect) -> SharedBackoff {
+        SharedBackoff { delays: Backoff::new(reconnect), failure: None, recovered: None }
     }
 
     /// Returns whether the latest attempt failed, so that one at a time is made.
@@ -87,9 +85,8 @@ impl SharedBackoff {
 
     /// Notes a failure; of several attempts under way at the same time, that of the first or of the probe.
     pub fn failed(&mut self, now: Instant, time_left: Option<Duration>) {
-        let recovered = self.recovered.take();
-        if recovered.is_some_and(|recovered| now.saturating_duration_since(recovered) >= self.stable_after) {
-            self.delays.reset();
+        if let Some(recovered) = self.recovered.take() {
+            self.delays.lasted(now.saturating_duration_since(recovered));
         }
         let due = now + self.delays.next(time_left);
         self.failure = Some(Failure { at: now, due, limit: None });
@@ -123,7 +120,7 @@ mod tests {
     };
 
     fn backoff() -> SharedBackoff {
-        SharedBackoff::new(&RECONNECT, RECONNECT.stable_after)
+        SharedBackoff::new(&RECONNECT)
     }
 
     /// Lets an attempt fail, and returns the delay before the next one.

@@ -6,14 +6,14 @@ pub use zeitnot_seat::{
 
 pub use super::{
     account::{
-        interface::{DoneKind, Effect, Input, Reply, Request},
+        interface::{Effect, Input, Reply, Request},
         state::{AccountSetup, AccountState},
     },
     challenges::players::PlayerLists,
     game::{context::GameEnd, result::GameFinish},
-    http::HttpError,
+    http_error::HttpError,
     matchmaking::decline_history::DeclineHistory,
     shared_backoff::SharedBackoff,
-    teams::schedule::JoinRequest,
+    teams::tournament::JoinRequest,
 };
 pub use crate::backoff::Backoff;

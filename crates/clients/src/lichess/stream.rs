@@ -1,152 +1,36 @@
-//! NDJSON streams: read line by line, watched for silence, and opened again when they end.
+//! NDJSON streams that are opened again when they end.
 
 use std::{
     mem,
     time::{Duration, Instant},
 };
 
-use reqwest::Response;
 use tokio::{
     sync::mpsc,
     time::{Instant as TokioInstant, sleep, timeout},
 };
-use tokio_util::{
-    bytes::BytesMut,
-    codec::{Decoder, LinesCodec},
-    task::AbortOnDropHandle,
-};
+use tokio_util::task::AbortOnDropHandle;
 use tracing::{Instrument, debug};
 use zeitnot_wire::{
     Message,
-    lichess::{GameId, GameMessage, line},
+    lichess::{GameId, GameMessage},
 };
 
-use super::{
-    connections::Pool,
-    http::{Http, HttpError},
-    playing::Listing,
-    rate_limits::RequestKind,
-};
+use super::{http::Http, http_error::HttpError, lines::Lines, playing::Listing, rate_limits::RequestKind};
 use crate::{backoff::Backoff, connection_log::LOST};
 
-/// Longer lines are skipped.
-const MAX_LINE_BYTES: usize = 64 << 10;
 /// Messages read ahead of the listener; then the socket waits.
 const INBOX: usize = 64;
 
 const EVENTS: &str = "api/stream/event";
 /// A game's stream that lasted this long, and told something, was worth opening.
 const MIN_USEFUL: Duration = Duration::from_secs(1);
-/// For a look-up while its game waits.
+/// Limit for a look-up while its game waits.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 /// An event stream that was never open is given up after so many refusals in a row.
 const MAX_EVENT_REFUSALS: u32 = 3;
 /// The same for the stream of a game that no list has room for.
 const MAX_GAME_REFUSALS: u32 = 30;
-
-/// A reply in lines, read one by one.
-#[derive(Debug)]
-pub(crate) struct Lines {
-    http: Http,
-    kind: RequestKind,
-    path: String,
-    response: Response,
-    /// The connections that the response comes from.
-    pool: Pool,
-    codec: LinesCodec,
-    buffer: BytesMut,
-    /// When data was read last; before, when the request was sent.
-    read_at: Instant,
-    /// Arrival of the last line, if it was empty.
-    empty_at: Option<TokioInstant>,
-    is_over: bool,
-}
-
-impl Lines {
-    /// Opens a stream by GET, or by posting a form.
-    pub(crate) async fn open(
-        http: &Http,
-        kind: RequestKind,
-        path: &str,
-        form: Option<String>,
-    ) -> Result<Lines, HttpError> {
-        let opened = http.open_stream(kind, path, form, false).await?;
-        Ok(Lines::new(http, kind, path, opened))
-    }
-
-    fn new(
-        http: &Http,
-        kind: RequestKind,
-        path: &str,
-        (response, pool, read_at): (Response, Pool, Instant),
-    ) -> Lines {
-        Lines {
-            http: http.clone(),
-            kind,
-            path: path.to_owned(),
-            response,
-            pool,
-            codec: LinesCodec::new_with_max_length(MAX_LINE_BYTES),
-            buffer: BytesMut::new(),
-            read_at,
-            empty_at: None,
-            is_over: false,
-        }
-    }
-
-    /// Returns the next message and when it was read, or `None` at the end. Skips lines that cannot be parsed.
-    pub(crate) async fn next<M: Message>(&mut self) -> Result<Option<(M, Instant)>, HttpError> {
-        loop {
-            let decoded = match self.is_over {
-                false => self.codec.decode(&mut self.buffer),
-                true => self.codec.decode_eof(&mut self.buffer),
-            };
-            match decoded.map(|text| text.map(|text| line(&text))) {
-                Ok(Some(Ok(Some(message)))) => {
-                    self.empty_at = None;
-                    return Ok(Some((message, self.read_at)));
-                }
-                Ok(Some(Ok(None))) => self.measure(),
-                Ok(Some(Err(error))) => self.skip(&error.to_string()),
-                Ok(None) if self.is_over => return Ok(None),
-                Ok(None) => self.read().await?,
-                Err(error) => self.skip(&error.to_string()),
-            }
-        }
-    }
-
-    async fn read(&mut self) -> Result<(), HttpError> {
-        let limit = self.http.max_silence(self.kind);
-        let Ok(chunk) = timeout(limit, self.response.chunk()).await else {
-            self.http.silent(self.kind, limit, &self.pool);
-            return Err(HttpError::Network(format!("no data for {:.1} s", limit.as_secs_f64())));
-        };
-        match chunk? {
-            Some(chunk) => self.buffer.extend_from_slice(&chunk),
-            None => self.is_over = true,
-        }
-        self.read_at = Instant::now();
-        Ok(())
-    }
-
-    /// Measures the interval of empty lines on a stream where nothing happens.
-    fn measure(&mut self) {
-        let now = TokioInstant::now();
-        if let Some(before) = self.empty_at.replace(now) {
-            self.http.heard(self.kind, now - before);
-        }
-    }
-
-    fn skip(&mut self, why: &str) {
-        self.empty_at = None;
-        if self.is_over {
-            // The connection broke in the middle of a line.
-            return debug!("{}: skipped the last line: {why:?}", self.path);
-        }
-        let message = format_args!("{}: skipped a line: {why:?}", self.path);
-        self.http.log().warn("lines that cannot be parsed", message);
-    }
-}
 
 #[derive(Debug)]
 pub(crate) enum StreamEvent<M> {
@@ -239,7 +123,7 @@ struct Follower<M> {
     is_first: bool,
     /// The server closed the stream, which is not reported yet.
     is_closed: bool,
-    /// When the latest attempt opened the stream, and whether a message came since.
+    /// Time at which the latest attempt opened the stream; a message came since.
     opened: Option<TokioInstant>,
     told: bool,
     was_open: bool,
@@ -280,9 +164,9 @@ impl<M: Message> Follower<M> {
         if self.opened.is_some_and(|opened| opened.elapsed() >= useful_after) {
             self.backoff.reset();
         }
-        let shared = self.http.limited_for(self.kind());
+        let shared = self.http.limits().closed_for(self.kind());
         let own = match shared.is_zero() {
-            true => self.backoff.next(self.http.time_left_for(self.kind())),
+            true => self.backoff.next(self.http.limits().time_left(self.kind())),
             false => Duration::ZERO,
         };
         self.report(disconnect, own.max(shared));
@@ -328,7 +212,7 @@ impl<M: Message> Follower<M> {
         while self.outbox.send(event).await.is_ok() {
             let (message, read_at) = lines.next().await?.ok_or(Disconnect::Eof)?;
             if !mem::replace(&mut self.told, true) && self.game.is_some() && !is_first {
-                self.http.stream_told();
+                self.http.limits().stream_told();
             }
             self.is_finished |= (self.is_last)(&message);
             event = StreamEvent::Message(message, read_at);

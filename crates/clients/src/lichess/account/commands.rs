@@ -2,7 +2,7 @@
 
 use zeitnot_wire::lichess::{Scopes, Token, TokenTest, TournamentId, User};
 
-use crate::lichess::{Config, Http, HttpError, RequestKind, teams::schedule::Tournament};
+use crate::lichess::{Config, Http, HttpError, RequestKind, teams::tournament::Tournament};
 
 /// Owner and scopes of a token.
 #[derive(Clone, Debug)]

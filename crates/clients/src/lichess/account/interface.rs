@@ -12,7 +12,7 @@ use crate::lichess::{
     Config, HttpError,
     game::{context::GameEnd, result::GameFinish},
     matchmaking::decline_history::DeclineHistory,
-    teams::schedule::JoinRequest,
+    teams::tournament::JoinRequest,
 };
 
 /// Something that happens to an account.
@@ -70,7 +70,7 @@ pub enum Effect {
     News(News),
     /// Names of those whose challenges wait, the next one first.
     Waiting(Vec<String>),
-    /// Leave, with this result. Only requests whose [`Request::is_owed`] follow.
+    /// Leave, with this result. Afterwards only [owed](Request::is_owed) requests follow.
     Leave(Result<(), HttpError>),
 }
 
@@ -81,7 +81,7 @@ pub enum Request {
     RunningGames,
     /// Our account: whether the token is good. [`Reply::Token`]
     Token,
-    /// Whether the server sees us online. [`Reply::Online`]
+    /// Our online status, as the server sees it. [`Reply::Online`]
     Online,
     /// Our account with its ratings, and the bots online. [`Reply::Opponents`]
     Opponents,
@@ -92,7 +92,7 @@ pub enum Request {
         /// Ours.
         instead_of: Option<ChallengeId>,
     },
-    /// Decline a challenge. [`Reply::Done`]
+    /// Decline a challenge. [`Reply::Declined`]
     Decline {
         /// The challenge.
         challenge: ChallengeId,
@@ -103,7 +103,7 @@ pub enum Request {
     Challenge(UserId, Box<NewChallenge>),
     /// Cancel a challenge of ours, or the game that it may just have become. [`Reply::Done`]
     Cancel(ChallengeId),
-    /// Abort a game. [`Reply::Done`]
+    /// Abort a game. [`Reply::Aborted`]
     Abort(GameId),
     /// Join a team or a tournament, or look up a tournament. [`Reply::Team`], [`Reply::Tournament`], [`Reply::Joined`]
     Join(JoinRequest),
@@ -128,10 +128,10 @@ impl Request {
             Request::Online => Reply::Online(Err(error)),
             Request::Opponents => Reply::Opponents(Err(error)),
             Request::Accept { challenge, .. } => Reply::Accepted(*challenge, Err(error)),
-            Request::Decline { .. } => Reply::Done(DoneKind::Decline),
-            Request::Challenge(opponent, _) => Reply::Created(opponent.clone(), Err(error)),
-            Request::Cancel(_) | Request::Withdraw(_) => Reply::Done(DoneKind::Other),
-            Request::Abort(_) => Reply::Done(DoneKind::Abort),
+            Request::Decline { .. } => Reply::Declined,
+            Request::Challenge(..) => Reply::Created(Err(error)),
+            Request::Cancel(_) | Request::Withdraw(_) => Reply::Done,
+            Request::Abort(_) => Reply::Aborted,
             Request::Join(JoinRequest::Team(team)) => Reply::Team(team.id.clone(), Err(error)),
             Request::Join(JoinRequest::LookUp(id)) => Reply::Tournament(*id, Err(error)),
             Request::Join(JoinRequest::Tournament(tournament, _)) => Reply::Joined(tournament.id, Err(error)),
@@ -147,14 +147,14 @@ pub enum Reply {
     RunningGames(Result<Arc<Vec<GameEvent>>, HttpError>),
     /// The token is good if the account could be looked up.
     Token(Result<(), HttpError>),
-    /// Whether the server sees us online.
+    /// The server sees us online, or not.
     Online(Result<bool, HttpError>),
     /// Our account, and the bots online.
     Opponents(Result<(Box<User>, Vec<User>), HttpError>),
     /// The challenge was accepted, or not. Without a conclusive answer it may have become a game.
     Accepted(ChallengeId, Result<(), HttpError>),
     /// A challenge of ours to a player.
-    Created(UserId, Result<ChallengeId, HttpError>),
+    Created(Result<ChallengeId, HttpError>),
     /// The end of a challenge of ours, if the server told it.
     ChallengeEnded(ChallengeId, Option<ChallengeEnd>),
     /// A team was joined, or not.
@@ -165,51 +165,10 @@ pub enum Reply {
     Joined(TournamentId, Result<(), HttpError>),
     /// The history was written, or not.
     Saved(io::Result<()>),
+    /// A decline has ended.
+    Declined,
+    /// An abort has ended.
+    Aborted,
     /// A request whose reply changes nothing has ended.
-    Done(DoneKind),
-}
-
-impl Reply {
-    /// Returns whether the request was [owed](Request::is_owed).
-    pub fn is_owed(&self) -> bool {
-        matches!(self, Reply::Done(_) | Reply::Saved(_))
-    }
-}
-
-/// Kind of a request that has ended.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum DoneKind {
-    /// [`Request::Decline`]
-    Decline,
-    /// [`Request::Abort`]
-    Abort,
-    /// [`Request::Cancel`] or [`Request::Withdraw`]
-    Other,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_request_that_fails_is_owed_no_more_and_no_less_than_its_reply() {
-        let challenge: ChallengeId = "abcdefgh".parse().unwrap();
-        let requests = [
-            Request::RunningGames,
-            Request::Token,
-            Request::Online,
-            Request::Opponents,
-            Request::Accept { challenge, instead_of: None },
-            Request::Decline { challenge, reason: DeclineReason::Later },
-            Request::Cancel(challenge),
-            Request::Abort(challenge.into()),
-            Request::Join(JoinRequest::LookUp("ABCDEFGH".parse().unwrap())),
-            Request::Withdraw("ABCDEFGH".parse().unwrap()),
-            Request::Save(DeclineHistory::default()),
-        ];
-        for request in requests {
-            let reply = request.failed(HttpError::crashed());
-            assert_eq!(reply.is_owed(), request.is_owed(), "{request:?}: {reply:?}");
-        }
-    }
+    Done,
 }

@@ -27,7 +27,7 @@ pub(crate) async fn identify(config: &Config, token: &Token) -> Result<User, Htt
             return debug!("{error}; asking again");
         }
         // After a 429 the server is not asked before the limit ends.
-        let delay = http.limited_for(RequestKind::Account).max(delay);
+        let delay = http.limits().closed_for(RequestKind::Account).max(delay);
         let error = format_args!("{error} (is the server running, and its address right?)");
         log.failed(&error, delay);
     };

@@ -26,7 +26,7 @@ use crate::{
     wait::{now, until},
 };
 
-/// For the last requests when the session ends.
+/// Limit for the last requests when the session ends.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Result of a task beside the games.
@@ -52,7 +52,7 @@ pub(crate) struct Performer<'a> {
     games: GameTasks,
     tasks: Tasks<Outcome>,
     /// Requests that are still sent when the session ends.
-    owed: usize,
+    owed: Tasks<Outcome>,
     result: Option<Result<(), HttpError>>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Performer<'a> {
             is_stopping: false,
             games: GameTasks::default(),
             tasks: Tasks::default(),
-            owed: 0,
+            owed: Tasks::default(),
             result: None,
         }
     }
@@ -97,8 +97,8 @@ impl<'a> Performer<'a> {
         };
         self.context.http.log().close();
         let last = async {
-            while self.owed > 0 {
-                let outcome = self.tasks.next().await;
+            while !self.owed.is_empty() {
+                let outcome = self.owed.next().await;
                 let input = self.settled(outcome);
                 self.take(input);
             }
@@ -128,6 +128,7 @@ impl<'a> Performer<'a> {
                 Input::GameEnded(id, end)
             }
             outcome = self.tasks.next() => self.settled(outcome),
+            outcome = self.owed.next() => self.settled(outcome),
             request = self.orders.next() => {
                 self.answer = Some(request.answer);
                 Input::Order(request.order)
@@ -184,22 +185,21 @@ impl<'a> Performer<'a> {
     }
 
     fn send(&mut self, request: Request) {
-        self.owed += usize::from(request.is_owed());
+        let tasks = if request.is_owed() { &mut self.owed } else { &mut self.tasks };
         let requests = self.requests.clone();
         let if_crashed = Outcome::Reply(request.failed(HttpError::crashed()), None);
         let task = async move {
             let (reply, lines) = requests.perform(request).await;
             Outcome::Reply(reply, lines.map(Box::new))
         };
-        self.tasks.spawn(task, if_crashed);
+        tasks.spawn(task, if_crashed);
     }
 
     /// Converts a finished task to an input.
     fn settled(&mut self, outcome: Outcome) -> Input {
         match outcome {
             Outcome::Reply(reply, lines) => {
-                self.owed -= usize::from(reply.is_owed());
-                if let (Reply::Created(_, Ok(id)), Some(lines)) = (&reply, lines) {
+                if let (Reply::Created(Ok(id)), Some(lines)) = (&reply, lines) {
                     let id = *id;
                     let ended = move |end| Outcome::Reply(Reply::ChallengeEnded(id, end), None);
                     self.tasks.spawn(async move { ended(challenge_end(*lines).await) }, ended(None));

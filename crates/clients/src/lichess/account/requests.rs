@@ -1,8 +1,11 @@
 //! The requests of an account, each performed to its reply.
 
-use std::{io, path::PathBuf, time::Instant};
+use std::{
+    io,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
-use backon::Retryable;
 use tokio::{
     task::spawn_blocking,
     time::{timeout, timeout_at},
@@ -10,10 +13,10 @@ use tokio::{
 use tracing::{debug, warn};
 use zeitnot_wire::lichess::{ChallengeEnd, ChallengeId, Decline, Form, Keepalive, User, UserId, UserStatus};
 
-use super::interface::{DoneKind, Reply, Request};
+use super::interface::{Reply, Request};
 use crate::lichess::{
     Http, HttpError, Lines, RequestKind, matchmaking::decline_history::DeclineHistory,
-    teams::schedule::JoinRequest,
+    teams::tournament::JoinRequest,
 };
 
 /// Attempts at accepting a challenge when the network fails.
@@ -21,7 +24,7 @@ const ATTEMPTS: usize = 3;
 /// Bots that are listed; the server's own maximum.
 const MAX_BOTS: usize = 512;
 /// The server writes the list slowly.
-const LIST_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(20);
+const LIST_TIMEOUT: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
@@ -37,15 +40,16 @@ impl Requests {
         let http = &self.http;
         let reply = match request {
             Request::RunningGames => {
-                let result = http.running_games().await;
-                if let Err(error) = &result {
+                let listed = http.running_games().await;
+                Reply::RunningGames(listed.inspect_err(|error| {
                     http.warn_failure(error, format_args!("cannot list running games: {error}"));
-                }
-                Reply::RunningGames(result)
+                }))
             }
             Request::Token => Reply::Token(self.check_token().await),
             Request::Online => Reply::Online(self.is_online().await),
-            Request::Opponents => Reply::Opponents(opponents(http).await),
+            Request::Opponents => Reply::Opponents(opponents(http).await.inspect_err(|error| {
+                http.warn_failure(error, format_args!("cannot look up opponents: {error}"));
+            })),
             Request::Accept { challenge, instead_of } => {
                 if let Some(ours) = instead_of {
                     self.post(RequestKind::Challenge, cancel_path(ours), None).await;
@@ -58,20 +62,24 @@ impl Requests {
                     Ok((id, lines)) => (Ok(id), Some(lines)),
                     Err(error) => (Err(error), None),
                 };
-                return (Reply::Created(opponent, created), lines);
+                return (Reply::Created(created), lines);
             }
             Request::Decline { challenge, reason } => {
                 let path = format!("api/challenge/{challenge}/decline");
                 self.post(RequestKind::Decline, path, Some(Decline { reason }.to_form())).await;
-                Reply::Done(DoneKind::Decline)
+                Reply::Declined
             }
-            Request::Cancel(id) => self.post(RequestKind::Challenge, cancel_path(id), None).await,
+            Request::Cancel(id) => {
+                self.post(RequestKind::Challenge, cancel_path(id), None).await;
+                Reply::Done
+            }
             Request::Abort(id) => {
                 self.post(RequestKind::Abort, format!("api/bot/game/{id}/abort"), None).await;
-                Reply::Done(DoneKind::Abort)
+                Reply::Aborted
             }
             Request::Withdraw(id) => {
-                self.post(RequestKind::Join, format!("api/tournament/{id}/withdraw"), None).await
+                self.post(RequestKind::Join, format!("api/tournament/{id}/withdraw"), None).await;
+                Reply::Done
             }
             Request::Join(request) => self.join(request).await,
             Request::Save(history) => Reply::Saved(self.save(history).await),
@@ -79,8 +87,8 @@ impl Requests {
         (reply, None)
     }
 
-    /// Posts a request whose reply is ignored.
-    async fn post(&self, kind: RequestKind, path: String, form: Option<String>) -> Reply {
+    /// Posts a request whose outcome changes nothing.
+    async fn post(&self, kind: RequestKind, path: String, form: Option<String>) {
         // A challenge may be gone by the time that it is answered.
         let is_minor = matches!(kind, RequestKind::Challenge | RequestKind::Decline | RequestKind::Abort);
         match self.http.post(kind, &path, form).await {
@@ -89,7 +97,6 @@ impl Requests {
             Err(error) if is_minor => debug!("{path}: {error}"),
             Err(error) => warn!("{path}: {error}"),
         }
-        Reply::Done(DoneKind::Other)
     }
 
     async fn check_token(&self) -> Result<(), HttpError> {
@@ -112,24 +119,20 @@ impl Requests {
         Ok(statuses.iter().any(|status| status.id == self.me && status.online))
     }
 
-    /// Accepts a challenge, with further attempts where the network fails.
+    /// Accepts a challenge, with further attempts where the network fails. The limits of their kind space them.
     async fn accept(&self, id: ChallengeId) -> Result<(), HttpError> {
-        let http = &self.http;
-        let path = &format!("api/challenge/{id}/accept");
-        let mut attempts = 0;
-        let attempt = || {
-            attempts += 1;
-            let is_repeated = attempts > 1;
-            async move {
-                match http.post(RequestKind::Challenge, path, None).await {
-                    // An earlier attempt was accepted, most likely: then a game begins.
-                    Err(HttpError::NotFound) if is_repeated => Ok(()),
-                    other => other,
-                }
+        let path = format!("api/challenge/{id}/accept");
+        let mut result = self.http.post(RequestKind::Challenge, &path, None).await;
+        for _ in 1..ATTEMPTS {
+            if !result.as_ref().is_err_and(HttpError::is_inconclusive) {
+                break;
             }
-        };
-        let delays = http.timeouts().reconnect.delays().take(ATTEMPTS - 1);
-        let result = attempt.retry(delays).when(HttpError::is_inconclusive).await;
+            result = match self.http.post(RequestKind::Challenge, &path, None).await {
+                // An earlier attempt was accepted, most likely: then a game begins.
+                Err(HttpError::NotFound) => Ok(()),
+                other => other,
+            };
+        }
         if let Err(error) = &result {
             self.report_unaccepted(id, error);
         }

@@ -17,13 +17,13 @@ use crate::lichess::challenges::capacity::{RunningGames, SlotKind};
 pub(crate) const ACCEPTANCE_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
-struct RunningGame {
-    slot: SlotKind,
-    opponent: Option<UserId>,
-    tournament: Option<TournamentId>,
+pub(crate) struct RunningGame {
+    pub(crate) slot: SlotKind,
+    pub(crate) opponent: Option<UserId>,
+    pub(crate) tournament: Option<TournamentId>,
     begun: Instant,
     /// Its seat; without one the game waits, as it began unasked.
-    seat: Option<Reservation>,
+    pub(crate) seat: Option<Reservation>,
     /// The slot is to be given up, and its task knows.
     is_wanted: bool,
 }
@@ -57,12 +57,8 @@ impl GameSlots {
         all.filter(|opponent| opponent.as_ref() == Some(player)).count()
     }
 
-    fn correspondence(&self) -> impl Iterator<Item = &RunningGame> {
-        self.games.values().filter(|game| game.slot == SlotKind::Correspondence)
-    }
-
     pub(crate) fn active_correspondence(&self) -> usize {
-        self.correspondence().count()
+        self.games.values().filter(|game| game.slot == SlotKind::Correspondence).count()
     }
 
     /// Returns the correspondence games that are to be suspended as soon as there is nothing to do in them, each once.
@@ -78,8 +74,8 @@ impl GameSlots {
         waiting.min_by_key(|(id, game)| (game.begun, **id)).map(|(id, _)| *id)
     }
 
-    pub(crate) fn seat(&self, id: GameId) -> Option<&Reservation> {
-        self.games.get(&id)?.seat.as_ref()
+    pub(crate) fn game(&self, id: GameId) -> Option<&RunningGame> {
+        self.games.get(&id)
     }
 
     pub(crate) fn give_seat(&mut self, id: GameId, seat: Reservation) {
@@ -156,14 +152,6 @@ impl GameSlots {
         self.games.insert(id, game);
     }
 
-    pub(crate) fn kind(&self, id: GameId) -> Option<SlotKind> {
-        self.games.get(&id).map(|game| game.slot)
-    }
-
-    pub(crate) fn opponent(&self, id: GameId) -> Option<UserId> {
-        self.games.get(&id)?.opponent.clone()
-    }
-
     /// Moves the game of a bot to a slot of that kind.
     pub(crate) fn set_opponent(&mut self, id: GameId, opponent: Opponent) {
         if let Some(game) = self.games.get_mut(&id)
@@ -178,9 +166,9 @@ impl GameSlots {
         self.accepted.contains_key(&id.into())
     }
 
-    /// Frees the slot of a game. Returns the tournament that the game belonged to.
-    pub(crate) fn end(&mut self, id: GameId) -> Option<TournamentId> {
-        self.games.remove(&id)?.tournament
+    /// Frees the slot of a game, and returns it.
+    pub(crate) fn end(&mut self, id: GameId) -> Option<RunningGame> {
+        self.games.remove(&id)
     }
 
     pub(crate) fn plays_in(&self, id: TournamentId) -> bool {
@@ -272,7 +260,7 @@ mod tests {
         slots.begin(&game(r#","tournamentId":"ABCDEFGH""#), false, Instant::now());
         let tournament = "ABCDEFGH".parse().unwrap();
         assert!(slots.plays_in(tournament));
-        assert_eq!(slots.end("abcdefgh".parse().unwrap()), Some(tournament));
+        assert_eq!(slots.end("abcdefgh".parse().unwrap()).unwrap().tournament, Some(tournament));
     }
 
     #[test]
@@ -284,7 +272,8 @@ mod tests {
         assert_eq!(slots.games_with(&x), 1);
         // The same game, whose event does not name the opponent.
         slots.begin(&game(""), false, Instant::now());
-        slots.resume("ABCDEFGH".parse().unwrap(), SlotKind::Correspondence, slots.opponent(id.into()), now);
+        let opponent = slots.game(id.into()).unwrap().opponent.clone();
+        slots.resume("ABCDEFGH".parse().unwrap(), SlotKind::Correspondence, opponent, now);
         assert_eq!((slots.games_with(&x), slots.games_with(&"y".parse().unwrap())), (2, 0));
         slots.end(id.into());
         slots.begin(&game(r#","opponent":{"id":"x","username":"X"}"#), false, now);

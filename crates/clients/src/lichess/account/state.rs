@@ -15,7 +15,7 @@ use zeitnot_wire::lichess::{Event, GameId, UserId};
 
 use super::{
     game_starts::GameStarts,
-    interface::{DoneKind, Effect, Input, Reply, Request},
+    interface::{Effect, Input, Reply, Request},
     lookup::Lookup,
     slots::{ACCEPTANCE_TIMEOUT, GameSlots},
     suspended::SuspendedGames,
@@ -33,7 +33,7 @@ use crate::lichess::{
         decline_history::DeclineHistory,
         outgoing::{Load, OutgoingChallenges},
     },
-    teams::{joining::Teams, schedule::Schedule},
+    teams::schedule::Schedule,
 };
 
 mod challenges;
@@ -77,7 +77,7 @@ pub struct AccountState {
     suspended: SuspendedGames,
     incoming: IncomingChallenges,
     outgoing: OutgoingChallenges,
-    teams: Teams,
+    teams: Schedule,
     /// Look-up of the running games, and those without news for too long.
     playing: Lookup,
     overdue: BTreeSet<GameId>,
@@ -89,8 +89,6 @@ pub struct AccountState {
     checked: Instant,
     /// Last opening of the event stream.
     opened: Instant,
-    /// Games that may still begin or end, if they are counted.
-    remaining: Option<u32>,
     stage: Stage,
     /// Games that are being aborted.
     aborting: usize,
@@ -115,17 +113,16 @@ impl AccountState {
         let AccountSetup { config, me, players, history, seats, seed, unix_time } = setup;
         let mut random = fastrand::Rng::with_seed(seed);
         let server = config.url.to_string();
-        let remaining = config.games.map(u32::from);
         let mut queue = ChallengeQueue::new(config.challenge.clone(), Capacity::new(seats), players.clone());
-        remaining.into_iter().for_each(|games| queue.capacity.set_remaining(games));
+        config.games.into_iter().for_each(|games| queue.capacity.set_remaining(games.get()));
         let matchmaking = config.matchmaking.as_ref();
         let (lists, name) = (players.clone(), server.clone());
-        let start = (now, unix_time);
+        let clock = (now, unix_time);
         let reconnect = &config.timeouts.reconnect;
         let mut state = AccountState {
-            outgoing: OutgoingChallenges::new(matchmaking, history, lists, name, start, random.fork()),
+            outgoing: OutgoingChallenges::new(matchmaking, history, lists, name, clock, random.fork()),
             incoming: IncomingChallenges::new(queue, server),
-            teams: Teams::new(Schedule::new(&config.team, &config.tournament, now)),
+            teams: Schedule::new(&config.team, &config.tournament, now),
             slots: GameSlots::default(),
             starts: GameStarts::default(),
             suspended: SuspendedGames::new(config.correspondence.checkin_period, now),
@@ -136,7 +133,6 @@ impl AccountState {
             online: Lookup::new(MIN_LOOKUP_DELAY, MAX_LOOKUP_DELAY),
             checked: now,
             opened: now,
-            remaining,
             stage: Stage::Playing,
             aborting: 0,
             waiting: Vec::new(),
@@ -245,18 +241,18 @@ impl AccountState {
                 self.outgoing.looked_up(result, load, capacity, now, &mut self.effects);
             }
             Reply::Accepted(id, result) => self.accepted(id, result),
-            Reply::Created(opponent, result) => {
-                let limit = self.outgoing.created(&opponent, result, now, &mut self.effects);
+            Reply::Created(result) => {
+                let limit = self.outgoing.created(result, now, &mut self.effects);
                 self.pause_bots(limit);
             }
             Reply::ChallengeEnded(id, end) => self.our_challenge_ended(id, end),
-            Reply::Team(id, result) => self.teams.team(&id, result),
+            Reply::Team(id, result) => self.teams.team_joined(&id, result),
             Reply::Tournament(id, result) => self.teams.looked_up(id, result, now),
-            Reply::Joined(id, result) => self.teams.joined(id, &result),
+            Reply::Joined(id, result) => self.teams.joined(id, result),
             Reply::Saved(result) => self.outgoing.saved(result),
-            Reply::Done(DoneKind::Decline) => self.incoming.declined(),
-            Reply::Done(DoneKind::Abort) => self.aborting = self.aborting.saturating_sub(1),
-            Reply::Done(DoneKind::Other) => {}
+            Reply::Declined => self.incoming.declined(),
+            Reply::Aborted => self.aborting = self.aborting.saturating_sub(1),
+            Reply::Done => {}
         }
     }
 

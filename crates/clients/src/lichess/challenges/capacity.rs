@@ -117,6 +117,13 @@ impl Capacity {
         self.remaining = Some(usize::try_from(games).unwrap_or(usize::MAX));
     }
 
+    /// Counts a game that has ended. Returns whether it was the last one, if they are counted.
+    pub(crate) fn count_game(&mut self) -> bool {
+        let Some(remaining) = &mut self.remaining else { return false };
+        *remaining = remaining.saturating_sub(1);
+        *remaining == 0
+    }
+
     /// Returns whether a game could begin. One without a clock takes a seat only while there is something to do in it.
     pub(crate) fn has_room(&self, running: RunningGames, slot: SlotKind) -> bool {
         let for_bots = self.max_with_clock.saturating_sub(self.reserved_for_humans);

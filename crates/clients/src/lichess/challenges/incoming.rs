@@ -31,15 +31,6 @@ pub(crate) struct IncomingChallenges {
     declining: usize,
 }
 
-/// Effect of the reply to our acceptance on the rest of the account.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Acceptance {
-    /// A game begins, as far as we know.
-    Stands,
-    /// No game begins; we may have reached the limit of games against bots.
-    Failed(Option<BotLimit>),
-}
-
 impl IncomingChallenges {
     pub(crate) fn new(queue: ChallengeQueue, server: String) -> IncomingChallenges {
         IncomingChallenges { server, queue, accepting: BTreeMap::new(), declining: 0 }
@@ -96,23 +87,27 @@ impl IncomingChallenges {
         self.accepting.len() < MAX_ACCEPTANCES
     }
 
+    /// Notes the reply to our acceptance: a game begins, as far as we know.
+    ///
+    /// # Errors
+    /// No game begins; we may have reached the limit of games against bots.
     pub(crate) fn accepted(
         &mut self,
         id: ChallengeId,
         result: Result<(), HttpError>,
         effects: &mut Vec<Effect>,
-    ) -> Acceptance {
+    ) -> Result<(), Option<BotLimit>> {
         let challenge = self.accepting.remove(&id);
         match result {
-            Ok(()) => Acceptance::Stands,
+            Ok(()) => Ok(()),
             // Its slot is kept until it must have become a game.
-            Err(error) if error.is_inconclusive() => Acceptance::Stands,
+            Err(error) if error.is_inconclusive() => Ok(()),
             Err(error) => {
                 let limit = error.bot_limit();
                 if let Some(challenge) = challenge.filter(|_| limit.is_some()) {
                     self.decline(&challenge, DeclineReason::Later, effects);
                 }
-                Acceptance::Failed(limit)
+                Err(limit)
             }
         }
     }

@@ -38,12 +38,11 @@ pub(crate) struct WatchedLists {
 
 /// Returns the lists, once the files are read.
 pub(crate) async fn watch(config: &Config) -> WatchedLists {
-    let players = PlayerLists::new(config.clone());
-    let files = Files { players: players.clone(), log: LogThrottle::default() };
-    if timeout(START_TIMEOUT, files.read()).await.is_err() {
+    let (players, log) = (PlayerLists::new(config.clone()), LogThrottle::default());
+    if timeout(START_TIMEOUT, read_files(&players, &log)).await.is_err() {
         warn!("the lists of players are not read yet; playing without them meanwhile");
     }
-    let updates = update(files, config, Read::Later);
+    let updates = update(players.clone(), config, log);
     WatchedLists { players, updates }
 }
 
@@ -51,110 +50,78 @@ impl WatchedLists {
     /// Goes on by another configuration. Its files are read in the background.
     pub(crate) fn reconfigure(&mut self, config: &Config) {
         self.players.reconfigure(config.clone());
-        let files = Files { players: self.players.clone(), log: LogThrottle::default() };
-        self.updates = update(files, config, Read::Now);
+        self.updates = update(self.players.clone(), config, LogThrottle::default());
     }
 }
 
-/// First reading of the files by the task.
-#[derive(Copy, Clone, PartialEq, Eq)]
-enum Read {
-    Now,
-    Later,
-}
-
-fn update(files: Files, config: &Config, read: Read) -> AbortOnDropHandle<()> {
-    let online = Online {
-        players: files.players.clone(),
-        urls: config.online_block_list.clone(),
-        lists: HashMap::new(),
-        log: LogThrottle::default(),
-    };
-    let checks = config.file_check_period;
-    let downloads = config.download_period;
+fn update(players: PlayerLists, config: &Config, log: LogThrottle) -> AbortOnDropHandle<()> {
+    let files = follow_files(players.clone(), config.file_check_period, log);
+    let online = follow_online(players, config.online_block_list.clone(), config.download_period);
     AbortOnDropHandle::new(tokio::spawn(async move {
-        if read == Read::Now {
-            files.read().await;
-        }
-        join!(files.run(checks), online.run(downloads));
+        join!(files, online);
     }))
 }
 
+/// The first tick is now.
 fn ticks(period: Duration) -> Interval {
     let mut ticks = interval(period.max(MIN_PERIOD));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks
 }
 
-struct Files {
-    players: PlayerLists,
-    log: LogThrottle,
-}
-
-impl Files {
-    async fn run(self, period: Duration) {
-        let mut ticks = ticks(period);
+async fn follow_files(players: PlayerLists, period: Duration, log: LogThrottle) {
+    let mut ticks = ticks(period);
+    loop {
         ticks.tick().await;
-        loop {
-            ticks.tick().await;
-            self.read().await;
-            self.log.summarise(Instant::now());
-        }
-    }
-
-    async fn read(&self) {
-        let players = self.players.clone();
-        let read = spawn_blocking(move || players.reload()).await;
-        if let Err(error) = read.map_err(io::Error::other).and_then(|read| read) {
-            let message = format_args!("cannot read a list of players: {error}; its old names still hold");
-            self.log.warn("lists of players that cannot be read", message);
-        }
+        read_files(&players, &log).await;
+        log.summarise(Instant::now());
     }
 }
 
-struct Online {
-    players: PlayerLists,
-    urls: Vec<ListUrl>,
-    /// The latest version of each list, by its index.
-    lists: HashMap<usize, HashSet<UserId>>,
-    log: LogThrottle,
+async fn read_files(players: &PlayerLists, log: &LogThrottle) {
+    let players = players.clone();
+    let read = spawn_blocking(move || players.reload()).await;
+    if let Err(error) = read.map_err(io::Error::other).and_then(|read| read) {
+        let message = format_args!("cannot read a list of players: {error}; its old names still hold");
+        log.warn("lists of players that cannot be read", message);
+    }
 }
 
-impl Online {
-    async fn run(mut self, period: Duration) {
-        if self.urls.is_empty() {
-            return;
-        }
-        // Not the account's client: these servers must not see its token.
-        let is_loopback = self.urls.iter().all(ListUrl::is_loopback);
-        let client = http::client(is_loopback, concat!("zeitnot/", env!("CARGO_PKG_VERSION")))
+async fn follow_online(players: PlayerLists, urls: Vec<ListUrl>, period: Duration) {
+    if urls.is_empty() {
+        return;
+    }
+    // Not the account's client: these servers must not see its token.
+    let client =
+        http::client(urls.iter().all(ListUrl::is_loopback), concat!("zeitnot/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::limited(3))
             .connect_timeout(DOWNLOAD_TIMEOUT)
-            .https_only(self.urls.iter().all(|url| url.as_str().starts_with("https:")))
+            .https_only(urls.iter().all(|url| url.as_str().starts_with("https:")))
             .pool_max_idle_per_host(0)
             .build();
-        let client = match client {
-            Ok(client) => client,
-            Err(error) => return warn!("cannot download block lists: {}", HttpError::from(error)),
-        };
-        let mut ticks = ticks(period);
-        loop {
-            ticks.tick().await;
-            for (at, url) in self.urls.iter().enumerate() {
-                match names_at(&client, url.as_str()).await {
-                    Ok(names) => {
-                        info!("{}: {} names", url.as_str(), names.len());
-                        self.lists.insert(at, names);
-                    }
-                    Err(error) => {
-                        let message = format_args!("{}: {error}; its old names still hold", url.as_str());
-                        self.log.warn(&format!("failed downloads of {}", url.as_str()), message);
-                    }
+    let client = match client {
+        Ok(client) => client,
+        Err(error) => return warn!("cannot download block lists: {}", HttpError::from(error)),
+    };
+    let (mut ticks, log) = (ticks(period), LogThrottle::default());
+    // The latest version of each list, by its index.
+    let mut lists = HashMap::new();
+    loop {
+        ticks.tick().await;
+        for (at, url) in urls.iter().map(ListUrl::as_str).enumerate() {
+            match names_at(&client, url).await {
+                Ok(names) => {
+                    info!("{url}: {} names", names.len());
+                    lists.insert(at, names);
+                }
+                Err(error) => {
+                    let message = format_args!("{url}: {error}; its old names still hold");
+                    log.warn(&format!("failed downloads of {url}"), message);
                 }
             }
-            self.players.set_online(self.lists.values().flatten().cloned().collect());
-            self.log.summarise(Instant::now());
         }
+        players.set_online(lists.values().flatten().cloned().collect());
+        log.summarise(Instant::now());
     }
 }
 

@@ -4,7 +4,7 @@ use std::{
     collections::HashSet,
     fs, io,
     path::{Path, PathBuf},
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
     time::{Duration, SystemTime},
 };
 
@@ -88,7 +88,7 @@ impl TryFrom<String> for ListUrl {
 #[cfg_attr(not(feature = "simulation"), allow(unreachable_pub))]
 pub struct PlayerLists(Arc<RwLock<Lists>>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Lists {
     config: Config,
     allowed: ListFile,
@@ -111,18 +111,13 @@ const MAX_BY_ORDER: usize = 1000;
 
 impl PlayerLists {
     /// Creates the lists of the configuration; [`PlayerLists::reload`] reads the files.
-    /// Creates lists whose files are not read yet.
     #[cfg_attr(not(feature = "simulation"), allow(unreachable_pub))]
     pub fn new(config: Config) -> PlayerLists {
-        let allowed = ListFile::default();
-        let blocked = ListFile::default();
-        let online = HashSet::new();
-        let by_order = HashSet::new();
-        PlayerLists(Arc::new(RwLock::new(Lists { config, allowed, blocked, online, by_order })))
+        PlayerLists(Arc::new(RwLock::new(Lists { config, ..Lists::default() })))
     }
 
     pub(crate) fn allows(&self, player: &UserId) -> bool {
-        let lists = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let lists = self.read();
         let Lists { config, allowed, blocked, online, by_order } = &*lists;
         let is_open = config.allow_list.is_empty() && config.allow_list_file.is_none();
         let is_allowed = is_open || config.allow_list.contains(player) || allowed.names.contains(player);
@@ -132,7 +127,7 @@ impl PlayerLists {
 
     /// Blocks a player in this run. Returns whether there was room.
     pub(crate) fn block(&self, player: UserId) -> bool {
-        let mut lists = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut lists = self.write();
         let has_room = lists.by_order.len() < MAX_BY_ORDER;
         if has_room {
             lists.by_order.insert(player);
@@ -140,14 +135,14 @@ impl PlayerLists {
         has_room
     }
 
-    /// Ends [`PlayerLists::block`].
+    /// Reverts [`PlayerLists::block`].
     pub(crate) fn unblock(&self, player: &UserId) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).by_order.remove(player);
+        self.write().by_order.remove(player);
     }
 
     /// Goes on by another configuration; names from files stay until they are read again, if there are files still.
     pub(crate) fn reconfigure(&self, config: Config) {
-        let mut lists = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut lists = self.write();
         if lists.config.allow_list_file != config.allow_list_file {
             lists.allowed = ListFile::default();
         }
@@ -162,21 +157,29 @@ impl PlayerLists {
 
     /// Replaces the online lists.
     pub(crate) fn set_online(&self, blocked: HashSet<UserId>) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).online = blocked;
+        self.write().online = blocked;
     }
 
     /// Reads the files that have changed. Blocks. If a file cannot be read, its names stay as they were.
     pub(crate) fn reload(&self) -> io::Result<()> {
         let (config, mut allowed, mut blocked) = {
-            let lists = self.0.read().unwrap_or_else(PoisonError::into_inner);
+            let lists = self.read();
             (lists.config.clone(), lists.allowed.clone(), lists.blocked.clone())
         };
         // The disk may be slow, so the lock is not held meanwhile.
         let result = allowed.update(config.allow_list_file.as_deref());
         let result = blocked.update(config.block_list_file.as_deref()).and(result);
-        let mut lists = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut lists = self.write();
         (lists.allowed, lists.blocked) = (allowed, blocked);
         result
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Lists> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Lists> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -46,23 +46,23 @@ settings! {
 /// Reads a message, in which no placeholder is misspelt.
 fn message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let unknown = words_in_braces(&text).find(|word| !PLACEHOLDERS.contains(word));
-    if let Some(word) = unknown {
+    let unknown = words_in_braces(&text).find(|(_, word)| !PLACEHOLDERS.contains(word));
+    if let Some((_, word)) = unknown {
         let known = PLACEHOLDERS.join(", ");
         return Err(D::Error::custom(format!("unknown placeholder {word}; known: {known}")));
     }
     Ok(text)
 }
 
-/// Words such as `{me}`; other braces are text.
-fn words_in_braces(text: &str) -> impl Iterator<Item = &str> {
+/// Returns words such as `{me}`, each with its place; other braces are text.
+fn words_in_braces(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_word = |inner: &str| {
         !inner.is_empty() && inner.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
     };
     text.match_indices('{').filter_map(move |(at, _)| {
         let (_, after) = text.split_at(at + 1);
         let end = after.find('}').filter(|end| is_word(&after[..*end]))?;
-        Some(&text[at..at + end + 2])
+        Some((at, &text[at..at + end + 2]))
     })
 }
 
@@ -168,25 +168,20 @@ impl GameFacts {
 
     /// Replaces the placeholders. Those in the facts themselves stay.
     fn fill(&self, text: &str) -> String {
-        let mut out = String::new();
-        let mut rest = text;
-        while let Some(at) = rest.find('{') {
-            let (before, after) = rest.split_at(at);
-            out.push_str(before);
-            let word = after.find('}').map(|end| &after[..=end]);
+        let (mut out, mut end) = (String::new(), 0);
+        for (at, word) in words_in_braces(text) {
             let fact = match word {
-                Some("{opponent}") => Some(self.opponent.as_str()),
-                Some("{me}") => Some(self.me.as_str()),
-                Some("{engine}") => Some(self.engine.as_str()),
-                Some("{version}") => Some(env!("CARGO_PKG_VERSION")),
-                _ => None,
+                "{opponent}" => &self.opponent,
+                "{me}" => &self.me,
+                "{engine}" => &self.engine,
+                "{version}" => env!("CARGO_PKG_VERSION"),
+                _ => continue,
             };
-            // Other braces stay as they are.
-            let (shown, length) = fact.zip(word).map_or(("{", 1), |(fact, word)| (fact, word.len()));
-            out.push_str(shown);
-            rest = &after[length..];
+            out += &text[end..at];
+            out += fact;
+            end = at + word.len();
         }
-        out + rest
+        out + &text[end..]
     }
 }
 

@@ -64,11 +64,7 @@ impl ChatSender {
 
     /// Sets the names of the waiting challengers, the next one first.
     pub(crate) fn set_queue(&self, names: Vec<String>) {
-        self.queue.send_if_modified(|before| {
-            let is_new = *before != names;
-            *before = names;
-            is_new
-        });
+        self.queue.send_replace(names);
     }
 }
 

@@ -5,8 +5,9 @@
 use std::time::Instant;
 
 use tokio::select;
+use tokio_util::sync::DropGuard;
 use tracing::{debug, warn};
-use zeitnot_seat::{Eval, GameInfo, PlayerGone};
+use zeitnot_seat::{Eval, GameInfo, OpenRequest, PlayerGone};
 use zeitnot_wire::lichess::{ChatLine, GameId, GameMessage, GameState};
 
 use super::{
@@ -14,7 +15,7 @@ use super::{
     context::{GameContext, GameEnd, GameSignals},
     desync::Resync,
     idle::never_started,
-    move_request::MoveRequests,
+    move_sender::SendOutcome,
     opponent::Opponent,
     player::GamePlayer,
     start::{StartedGame, start},
@@ -22,7 +23,7 @@ use super::{
 };
 use crate::{
     lichess::{
-        HttpError, Stream, StreamEvent,
+        HttpError, Stream, StreamEvent, Tasks,
         chat::{messages::GameFacts, sender::GameDetails},
         records::record::GameRecord,
     },
@@ -33,6 +34,7 @@ mod answers;
 mod ending;
 mod position;
 
+use answers::SentMove;
 use ending::AwaitedEnd;
 
 /// Players that may leave a game before it is given up.
@@ -90,11 +92,14 @@ struct GameSession {
     read_at: Instant,
     /// When the present stream was asked for: what it tells first is no older.
     opened: Instant,
-    requests: MoveRequests,
+    /// The last request for a move. Dropping the guard of an answer stops sending it.
+    request: OpenRequest<DropGuard>,
+    /// Moves that are being sent; everything else of the game waits behind them.
+    sending: Tasks<(SentMove, Option<SendOutcome>)>,
     actions: GameActions,
     opponent: Opponent,
     resync: Resync,
-    /// Since when a correspondence game waits for the opponent.
+    /// Time since which a correspondence game waits for the opponent.
     idle_since: Option<Instant>,
     /// We play with half the time and no increment.
     is_berserk: bool,
@@ -115,7 +120,8 @@ impl GameSession {
             player,
             read_at,
             opened: Instant::now(),
-            requests: MoveRequests::default(),
+            request: OpenRequest::default(),
+            sending: Tasks::default(),
             actions: GameActions::new(context.http.clone(), id),
             opponent: Opponent::new(!color, context.rules.max_takebacks),
             resync: Resync::default(),
@@ -155,7 +161,7 @@ impl GameSession {
             step = select! {
                 biased;
                 input = self.player.next() => self.played(input).await,
-                (sent, outcome) = self.requests.next() => Ok(self.settle(sent, outcome).await),
+                (sent, outcome) = self.sending.next() => Ok(self.settle(sent, outcome).await),
                 event = stream.next() => self.streamed(event).await,
                 () = until(self.opponent.abort_at) => Ok(self.abort()),
                 () = until(self.opponent.claim_at()) => Ok(self.claim()),
@@ -231,8 +237,8 @@ impl GameSession {
     /// Returns whether to open the stream again, as moves do not fit. An open request may be about another board, and
     /// is made again.
     fn should_resync(&mut self, error: &TrackError) -> bool {
-        if self.requests.is_open() {
-            self.requests.clear();
+        if self.request.is_open() {
+            self.request.clear();
         }
         let should = self.resync.start();
         if should {

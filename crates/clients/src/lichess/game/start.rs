@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 use tracing::{debug, info, warn};
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_seat::{GameDetails, GameInfo, Opponent};
-use zeitnot_wire::lichess::{GameFull, GameMessage, Player, TimeControl, UserId};
+use zeitnot_wire::lichess::{GameFull, GameMessage, Player, TimeControl};
 
 use super::{
     context::{GameContext, GameEnd},
@@ -14,7 +14,7 @@ use super::{
     result,
     tracker::MoveTracker,
 };
-use crate::lichess::{Stream, StreamEvent, terms::terms};
+use crate::lichess::{Stream, StreamEvent, records::record::name, terms::terms};
 
 /// A game that can be played.
 #[derive(Debug)]
@@ -120,14 +120,6 @@ fn kind(player: &Player) -> Opponent {
     let is_bot =
         player.ai_level.is_some() || player.title.as_ref().is_some_and(|title| title.as_str() == "BOT");
     if is_bot { Opponent::Bot } else { Opponent::Human }
-}
-
-fn name(player: &Player) -> String {
-    match (player.ai_level, player.name.as_str()) {
-        (Some(level), _) => format!("Stockfish level {level}"),
-        (None, "") => player.id.as_ref().map_or_else(|| "anonymous".to_owned(), UserId::to_string),
-        (None, name) => name.to_owned(),
-    }
 }
 
 #[cfg(test)]

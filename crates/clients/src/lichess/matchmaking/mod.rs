@@ -1,9 +1,7 @@
-//! Challenges to other bots when nobody plays us.
+//! Challenges to other bots when nobody plays us, and to players whom the owner chooses.
 
 pub(crate) mod config;
 pub(crate) mod decline_history;
-mod matchmaker;
 mod not_now;
 pub(crate) mod outgoing;
 mod proposal;
-mod steady_clock;

@@ -12,6 +12,8 @@ pub(super) const MAX_WAIT: Duration = Duration::from_secs(7 * 86_400);
 pub(crate) enum NotNow {
     #[error("the challenge to {0} is still open: wait for the answer")]
     Open(UserId),
+    #[error("the server has not replied to our last challenge yet: try again later")]
+    NoReply,
     #[error(
         "{max} challenges a day are sent at most (`max_challenges_per_day`): the next one in {}",
         time(wait)

@@ -15,16 +15,17 @@ const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const STREAM: RequestKind = RequestKind::GameStream;
 
+/// Limits of an account without games.
 fn limits() -> RateLimits {
     RateLimits::new(&Timeouts::default().reconnect)
 }
 
-fn no_game() -> GameClocks {
-    GameClocks::default()
+fn limits_with(clocks: GameClocks) -> RateLimits {
+    RateLimits { clocks, ..limits() }
 }
 
 async fn acquire(limits: &RateLimits, kind: RequestKind) -> Permit<'_> {
-    limits.acquire(kind, false, &no_game()).await
+    limits.acquire(kind, false).await
 }
 
 /// Clocks of a game that begins now, with this time for each side, in which we are to move.
@@ -54,16 +55,15 @@ async fn attempts(
     clocks: GameClocks,
     answer: impl Fn(Duration) -> (Answer, Duration) + Copy + Send + Sync + 'static,
 ) -> Vec<Duration> {
-    let shared = Arc::new((limits(), clocks));
+    let limits = Arc::new(limits_with(clocks));
     let began = Instant::now();
     let mut streams = JoinSet::new();
     for _ in 0..games {
-        let shared = shared.clone();
+        let limits = limits.clone();
         streams.spawn(async move {
-            let (limits, clocks) = &*shared;
             let mut attempts = Vec::new();
             loop {
-                let permit = limits.acquire(STREAM, false, clocks).await;
+                let permit = limits.acquire(STREAM, false).await;
                 attempts.push(began.elapsed());
                 let (answer, time) = answer(began.elapsed());
                 sleep(time).await;
@@ -145,15 +145,15 @@ async fn attempts_a_minute_are_bounded_whatever_the_server_answers() {
 
 #[test(start_paused = true)]
 async fn streams_that_all_break_are_open_again_at_once_and_new_games_wait_for_none() {
-    let (limits, clocks, began) = (limits(), game_of(MINUTE), Instant::now());
+    let (limits, began) = (limits_with(game_of(MINUTE)), Instant::now());
     let reopened = attempts(256, game_of(MINUTE), |_| (Answer::Open, SECOND / 20));
     // Another 60 streams are never answered.
     let hanging = async {
         let mut permits = Vec::new();
         for _ in 0..TOKENS.burst {
-            permits.push(limits.acquire(STREAM, false, &clocks).await);
+            permits.push(acquire(&limits, STREAM).await);
         }
-        limits.acquire(STREAM, true, &clocks).await.succeeded();
+        limits.acquire(STREAM, true).await.succeeded();
         began.elapsed()
     };
     let (reopened, new) = join!(reopened, hanging);
@@ -165,44 +165,44 @@ async fn streams_that_all_break_are_open_again_at_once_and_new_games_wait_for_no
 #[test(start_paused = true)]
 async fn a_probe_that_hangs_keeps_others_waiting_no_longer_than_a_clock_allows() {
     for (time, most) in [(MINUTE, 4 * SECOND), (8 * SECOND, SECOND)] {
-        let (limits, clocks) = (limits(), game_of(time));
-        limits.acquire(STREAM, false, &clocks).await.failed();
+        let limits = limits_with(game_of(time));
+        acquire(&limits, STREAM).await.failed();
         let began = Instant::now();
-        let hanging = limits.acquire(STREAM, false, &clocks).await;
-        limits.acquire(STREAM, false, &clocks).await.succeeded();
+        let hanging = acquire(&limits, STREAM).await;
+        acquire(&limits, STREAM).await.succeeded();
         assert!(began.elapsed() <= most, "{:?}", began.elapsed());
         // What began before the answer is no news.
         hanging.failed();
-        assert!(limits.closed_for(STREAM, &clocks).is_zero());
+        assert!(limits.closed_for(STREAM).is_zero());
     }
 }
 
 #[test(start_paused = true)]
 async fn a_clock_that_is_told_ends_a_wait_that_it_does_not_allow() {
-    let (limits, clocks) = (limits(), GameClocks::default());
-    limits.acquire(STREAM, false, &clocks).await.limited(10 * MINUTE, true);
+    let limits = limits();
+    acquire(&limits, STREAM).await.limited(10 * MINUTE, true);
     let began = Instant::now();
     let told = async {
         sleep(5 * SECOND).await;
         let id = "ourgame1".parse().unwrap();
-        clocks.begin(id, now());
-        clocks.update(id, SECOND / 2, now(), true, SECOND, SECOND);
+        limits.clocks.begin(id, now());
+        limits.clocks.update(id, SECOND / 2, now(), true, SECOND, SECOND);
         pending().await
     };
     select! {
         () = told => {}
-        permit = limits.acquire(STREAM, false, &clocks) => permit.succeeded(),
+        permit = acquire(&limits, STREAM) => permit.succeeded(),
     }
     assert!(began.elapsed() <= 5 * SECOND + SECOND / 100, "{:?}", began.elapsed());
 }
 
 #[test(start_paused = true)]
 async fn a_new_game_waits_two_seconds_at_most_whatever_the_server_tells() {
-    let (limits, clocks) = (limits(), GameClocks::default());
-    clocks.begin("ourgame1".parse().unwrap(), now());
-    limits.acquire(STREAM, false, &clocks).await.limited(10 * MINUTE, true);
+    let limits = limits();
+    limits.clocks.begin("ourgame1".parse().unwrap(), now());
+    acquire(&limits, STREAM).await.limited(10 * MINUTE, true);
     let began = Instant::now();
-    limits.acquire(STREAM, true, &clocks).await.succeeded();
+    limits.acquire(STREAM, true).await.succeeded();
     assert!(began.elapsed() <= 2 * SECOND, "{:?}", began.elapsed());
 }
 
@@ -212,9 +212,9 @@ async fn look_ups_that_fail_are_spaced_by_their_callers_alone() {
     let limits = limits();
     for kind in [Account, Bots, Online, Playing] {
         acquire(&limits, kind).await.failed();
-        assert!(limits.closed_for(kind, &no_game()).is_zero(), "{kind:?}");
+        assert!(limits.closed_for(kind).is_zero(), "{kind:?}");
         acquire(&limits, kind).await.limited(MINUTE, true);
-        assert_eq!(limits.closed_for(kind, &no_game()), MINUTE);
+        assert_eq!(limits.closed_for(kind), MINUTE);
     }
 }
 
@@ -225,9 +225,9 @@ async fn a_probe_that_is_given_up_has_failed_and_its_successor_waits() {
     let probe = acquire(&limits, RequestKind::Game).await;
     assert!(timeout(MINUTE, acquire(&limits, RequestKind::Game)).await.is_err());
     drop(probe);
-    assert!(!limits.closed_for(RequestKind::Game, &no_game()).is_zero());
+    assert!(!limits.closed_for(RequestKind::Game).is_zero());
     acquire(&limits, RequestKind::Game).await.succeeded();
-    assert!(limits.closed_for(RequestKind::Game, &no_game()).is_zero());
+    assert!(limits.closed_for(RequestKind::Game).is_zero());
 }
 
 #[test(start_paused = true)]
@@ -237,9 +237,9 @@ async fn a_kind_that_succeeds_again_hurries_the_others() {
         acquire(&limits, RequestKind::Challenge).await.failed();
     }
     acquire(&limits, RequestKind::EventStream).await.failed();
-    assert!(limits.closed_for(RequestKind::Challenge, &no_game()) > 10 * SECOND);
+    assert!(limits.closed_for(RequestKind::Challenge) > 10 * SECOND);
     acquire(&limits, RequestKind::EventStream).await.succeeded();
-    assert!(limits.closed_for(RequestKind::Challenge, &no_game()).is_zero());
+    assert!(limits.closed_for(RequestKind::Challenge).is_zero());
 }
 
 #[test(start_paused = true)]
@@ -275,7 +275,7 @@ async fn a_longer_wait_is_not_overwritten_by_a_shorter_one() {
     let began = Instant::now();
     first.limited(MINUTE, true);
     second.limited(MINUTE / 10, true);
-    assert_eq!(limits.closed_for(RequestKind::Game, &no_game()), MINUTE);
+    assert_eq!(limits.closed_for(RequestKind::Game), MINUTE);
     acquire(&limits, RequestKind::Game).await;
     assert!(began.elapsed() >= MINUTE);
 }

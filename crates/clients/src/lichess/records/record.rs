@@ -178,11 +178,12 @@ impl GameRecord {
     }
 }
 
-fn name(player: &Player) -> String {
-    match (&player.id, player.ai_level) {
-        (_, Some(level)) => format!("Stockfish level {level}"),
-        (Some(id), None) if player.name.is_empty() => id.to_string(),
-        (Some(_), None) => player.name.clone(),
+/// Returns the name of a player, for people.
+pub(crate) fn name(player: &Player) -> String {
+    match (player.ai_level, &player.id) {
+        (Some(level), _) => format!("Stockfish level {level}"),
+        _ if !player.name.is_empty() => player.name.clone(),
+        (None, Some(id)) => id.to_string(),
         (None, None) => "Anonymous".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
 //! Teams and arena tournaments that the account joins.
 
-pub(crate) mod joining;
 pub(crate) mod schedule;
+pub(crate) mod tournament;

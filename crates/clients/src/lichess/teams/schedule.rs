@@ -1,16 +1,16 @@
-//! Schedule of the teams and tournaments to join. No I/O and no clock.
+//! Schedule of the teams and tournaments to join, one request at a time. No I/O and no clock.
 
-use std::{
-    fmt,
-    time::{Duration, Instant},
+use std::time::{Duration, Instant};
+
+use tracing::{debug, info, warn};
+use zeitnot_wire::lichess::{TeamId, TournamentId, TournamentState};
+
+use super::tournament::{JoinRequest, Team, Tournament};
+use crate::lichess::{
+    HttpError,
+    account::interface::{Effect, Request},
+    advice,
 };
-
-use serde::Deserialize;
-use zeitnot_net::secret::Secret;
-use zeitnot_settings::{JsonSchema, schemars};
-use zeitnot_wire::lichess::{Form, JoinTeam, JoinTournament, TeamId, TournamentId, TournamentState};
-
-use crate::lichess::HttpError;
 
 /// A player who is paired over the API must ask again after a minute.
 const PERIOD: Duration = Duration::from_secs(60);
@@ -19,90 +19,13 @@ const MAX_LOOKAHEAD: Duration = Duration::from_secs(600);
 /// Most tournaments at once, with those that are added by order.
 const MAX_TOURNAMENTS: usize = 100;
 
-/// A team to join.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Team {
-    /// The last part of its address.
-    #[schemars(with = "String", example = &"the-team")]
-    pub id: TeamId,
-    /// Message to its leaders.
-    #[serde(default)]
-    #[schemars(example = &"I am a bot.")]
-    pub message: Option<String>,
-    /// Its password, if it has one.
-    #[serde(default, deserialize_with = "Secret::any")]
-    #[schemars(with = "String", example = &"sesame")]
-    pub password: Option<Secret>,
-}
-
-/// An arena tournament to play in.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Tournament {
-    /// The last part of its address.
-    #[schemars(with = "String", example = &"abcd1234")]
-    pub id: TournamentId,
-    /// Its password, if it has one.
-    #[serde(default, deserialize_with = "Secret::any")]
-    #[schemars(with = "String", example = &"sesame")]
-    pub password: Option<Secret>,
-    /// Team to play for, in a battle of teams.
-    #[serde(default)]
-    #[schemars(with = "String", example = &"the-team")]
-    pub team: Option<TeamId>,
-    /// Withdraw when the program ends.
-    #[serde(default = "yes")]
-    pub withdraw: bool,
-}
-
-fn yes() -> bool {
-    true
-}
-
-impl Tournament {
-    /// Creates a tournament without a password.
-    pub fn new(id: TournamentId) -> Tournament {
-        Tournament { id, password: None, team: None, withdraw: true }
-    }
-
-    /// Returns the form that joins it, and asks to be paired at once.
-    pub(crate) fn form(&self, pair_me_asap: bool) -> String {
-        let team = self.team.as_ref().map(TeamId::to_string);
-        JoinTournament { password: self.password.clone(), team, pair_me_asap }.to_form()
-    }
-}
-
-impl Team {
-    pub(crate) fn form(&self) -> String {
-        JoinTeam { message: self.message.clone(), password: self.password.clone() }.to_form()
-    }
-}
-
-impl fmt::Display for Tournament {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.id)?;
-        self.team.as_ref().map_or(Ok(()), |team| write!(f, " for {team}"))
-    }
-}
-
-/// Request that joins a team or a tournament.
-#[derive(Clone, Debug)]
-#[cfg_attr(not(feature = "simulation"), allow(unreachable_pub))]
-pub enum JoinRequest {
-    /// Join a team.
-    Team(Team),
-    /// Look up the state of a tournament.
-    LookUp(TournamentId),
-    /// Join a tournament, and ask to be paired if it is running.
-    Tournament(Tournament, bool),
-}
-
 /// Teams and tournaments that are still to be joined or played.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     teams: Vec<Team>,
     entries: Vec<Entry>,
+    /// A request has no reply yet.
+    is_asking: bool,
 }
 
 #[derive(Debug)]
@@ -117,7 +40,7 @@ struct Entry {
 impl Schedule {
     pub(crate) fn new(teams: &[Team], tournaments: &[Tournament], now: Instant) -> Schedule {
         let entry = |tournament: &Tournament| Entry::new(tournament.clone(), now);
-        Schedule { teams: teams.to_vec(), entries: tournaments.iter().map(entry).collect() }
+        Schedule { teams: teams.to_vec(), entries: tournaments.iter().map(entry).collect(), is_asking: false }
     }
 
     /// Adds a tournament by order of the owner. Returns whether it is new, and there is room for it.
@@ -130,22 +53,28 @@ impl Schedule {
         is_added
     }
 
-    /// Returns whether a tournament is joined, as far as we know.
-    pub(crate) fn is_joined(&self, id: TournamentId) -> bool {
-        self.entries.iter().any(|entry| entry.tournament.id == id && entry.is_joined)
-    }
-
     pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
         let first = self.entries.iter().map(|entry| entry.due).min();
-        if self.teams.is_empty() { first } else { Some(now) }
+        let due = if self.teams.is_empty() { first } else { Some(now) };
+        due.filter(|_| !self.is_asking)
     }
 
-    /// Returns the next request. `is_free` tells whether a game of a tournament could be played now.
-    pub(crate) fn next(
+    /// Sends the request that is due. `is_free` tells whether a game of a tournament could be played now.
+    pub(crate) fn update(
         &mut self,
-        now: Instant,
         is_free: impl Fn(TournamentId) -> bool,
-    ) -> Option<JoinRequest> {
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
+        if !self.is_asking
+            && let Some(request) = self.next(now, is_free)
+        {
+            self.is_asking = true;
+            effects.push(Effect::Send(Request::Join(request)));
+        }
+    }
+
+    fn next(&mut self, now: Instant, is_free: impl Fn(TournamentId) -> bool) -> Option<JoinRequest> {
         // Teams first: some tournaments are for their members.
         if let Some(team) = self.teams.pop() {
             return Some(JoinRequest::Team(team));
@@ -156,12 +85,35 @@ impl Schedule {
         })
     }
 
-    /// Notes the state of a tournament. Returns whether it can still be played.
-    pub(crate) fn looked_up(&mut self, id: TournamentId, state: &TournamentState, now: Instant) -> bool {
-        if state.is_finished {
-            self.remove(id);
-            return false;
+    pub(crate) fn team_joined(&mut self, id: &TeamId, result: Result<(), HttpError>) {
+        self.is_asking = false;
+        match result {
+            Ok(()) => info!("joined team {id}"),
+            Err(error) => warn!("cannot join team {id}: {error}{}", hint(&error, "team:write")),
         }
+    }
+
+    pub(crate) fn looked_up(
+        &mut self,
+        id: TournamentId,
+        result: Result<TournamentState, HttpError>,
+        now: Instant,
+    ) {
+        self.is_asking = false;
+        let state = match result {
+            Ok(state) if state.is_finished => {
+                match self.is_joined(id) {
+                    true => info!("tournament {id} is over"),
+                    false => warn!("tournament {id} is over: it cannot be joined"),
+                }
+                return self.remove(id);
+            }
+            Ok(state) => state,
+            Err(error) => {
+                warn!("tournament {id}: {error}");
+                return self.failed(id, &error);
+            }
+        };
         for entry in self.entry(id) {
             // A tournament that we have joined and that has not begun is only looked up again.
             let is_waiting = !state.is_started && entry.is_joined;
@@ -169,15 +121,27 @@ impl Schedule {
             let ahead = state.to_start.unwrap_or(PERIOD).clamp(Duration::from_secs(1), MAX_LOOKAHEAD);
             entry.due = if is_waiting { now + ahead } else { now };
         }
-        true
     }
 
-    /// Notes the reply of a tournament; one that refuses us is not asked again.
-    pub(crate) fn joined(&mut self, id: TournamentId, result: Result<(), &HttpError>) {
+    pub(crate) fn joined(&mut self, id: TournamentId, result: Result<(), HttpError>) {
+        self.is_asking = false;
         match result {
-            Ok(()) => self.entry(id).for_each(|entry| entry.is_joined = true),
-            Err(HttpError::NotFound | HttpError::Refused { .. }) => self.remove(id),
-            Err(_) => {}
+            Ok(()) if self.is_joined(id) => debug!("joined tournament {id} again"),
+            Ok(()) => {
+                info!("joined tournament {id}");
+                self.entry(id).for_each(|entry| entry.is_joined = true);
+            }
+            Err(error) => {
+                warn!("cannot join tournament {id}: {error}{}", hint(&error, "tournament:write"));
+                self.failed(id, &error);
+            }
+        }
+    }
+
+    /// Removes a tournament that refuses us.
+    fn failed(&mut self, id: TournamentId, error: &HttpError) {
+        if let HttpError::NotFound | HttpError::Refused { .. } = error {
+            self.remove(id);
         }
     }
 
@@ -186,11 +150,15 @@ impl Schedule {
         self.entry(id).for_each(|entry| entry.due = now);
     }
 
-    /// Removes everything, and returns the tournaments to withdraw from.
-    pub(crate) fn close(&mut self) -> Vec<TournamentId> {
+    /// Removes everything, and withdraws from the tournaments that are to be left.
+    pub(crate) fn close(&mut self, effects: &mut Vec<Effect>) {
         self.teams.clear();
         let joined = self.entries.drain(..).filter(|entry| entry.is_joined && entry.tournament.withdraw);
-        joined.map(|entry| entry.tournament.id).collect()
+        effects.extend(joined.map(|entry| Effect::Send(Request::Withdraw(entry.tournament.id))));
+    }
+
+    fn is_joined(&self, id: TournamentId) -> bool {
+        self.entries.iter().any(|entry| entry.tournament.id == id && entry.is_joined)
     }
 
     fn entry(&mut self, id: TournamentId) -> impl Iterator<Item = &mut Entry> {
@@ -213,6 +181,16 @@ impl Entry {
             Some(true) => is_free.then(|| JoinRequest::Tournament(self.tournament.clone(), true)),
             Some(false) => Some(JoinRequest::Tournament(self.tournament.clone(), false)),
         }
+    }
+}
+
+fn hint(error: &HttpError, scope: &str) -> String {
+    match error {
+        // Lichess names the scope, other servers may not.
+        HttpError::Refused { status: 403, what, .. } if advice::of_refusal(what).is_empty() => {
+            format!("; does the token have the scope {scope}?")
+        }
+        _ => String::new(),
     }
 }
 
@@ -239,7 +217,7 @@ mod tests {
         let (mut schedule, id) = schedule(now);
         assert!(matches!(schedule.next(now, |_| true), Some(JoinRequest::Team(_))));
         assert!(matches!(schedule.next(now, |_| true), Some(JoinRequest::LookUp(_))));
-        assert!(schedule.looked_up(id, &state(false, false), now));
+        schedule.looked_up(id, Ok(state(false, false)), now);
         let Some(JoinRequest::Tournament(tournament, false)) = schedule.next(now, |_| false) else {
             panic!()
         };
@@ -249,17 +227,19 @@ mod tests {
         // It has not begun, and is not joined twice.
         assert!(matches!(schedule.next(now + PERIOD, |_| true), Some(JoinRequest::LookUp(_))));
         let soon = TournamentState { to_start: Some(30 * SECOND), ..state(false, false) };
-        schedule.looked_up(id, &soon, now + PERIOD);
+        schedule.looked_up(id, Ok(soon), now + PERIOD);
         assert_eq!(schedule.due(now), Some(now + PERIOD + 30 * SECOND));
         let begun = now + PERIOD + 30 * SECOND;
         for _ in 0..2 {
             schedule.game_ended(id, begun);
             assert!(matches!(schedule.next(begun, |_| true), Some(JoinRequest::LookUp(_))));
-            schedule.looked_up(id, &state(true, false), begun);
+            schedule.looked_up(id, Ok(state(true, false)), begun);
             assert!(matches!(schedule.next(begun, |_| true), Some(JoinRequest::Tournament(_, true))));
             schedule.joined(id, Ok(()));
         }
-        assert_eq!(schedule.close(), [id]);
+        let mut effects = Vec::new();
+        schedule.close(&mut effects);
+        assert!(matches!(effects[..], [Effect::Send(Request::Withdraw(left))] if left == id), "{effects:?}");
         assert!(schedule.due(now).is_none());
     }
 
@@ -269,15 +249,30 @@ mod tests {
         let (mut schedule, id) = schedule(now);
         schedule.teams.clear();
         schedule.next(now, |_| true);
-        schedule.looked_up(id, &state(true, false), now);
+        schedule.looked_up(id, Ok(state(true, false)), now);
         assert!(schedule.next(now, |_| false).is_none());
         assert!(matches!(schedule.next(now + PERIOD, |_| true), Some(JoinRequest::LookUp(_))));
-        schedule.looked_up(id, &state(true, false), now + PERIOD);
+        schedule.looked_up(id, Ok(state(true, false)), now + PERIOD);
         assert!(matches!(schedule.next(now + PERIOD, |_| true), Some(JoinRequest::Tournament(_, true))));
         let no = HttpError::Refused { status: 400, what: "Bots are not allowed".into(), limit: None };
-        schedule.joined(id, Err(&no));
-        assert!(schedule.due(now).is_none() && schedule.close().is_empty());
+        schedule.joined(id, Err(no));
+        let mut effects = Vec::new();
+        schedule.close(&mut effects);
+        assert!(schedule.due(now).is_none() && effects.is_empty());
         let (mut over, id) = self::schedule(now);
-        assert!(!over.looked_up(id, &state(false, true), now) && over.entries.is_empty());
+        over.looked_up(id, Ok(state(false, true)), now);
+        assert!(over.entries.is_empty());
+    }
+
+    #[test]
+    fn requests_are_sent_one_at_a_time() {
+        let now = Instant::now();
+        let (mut schedule, _) = schedule(now);
+        let mut effects = Vec::new();
+        schedule.update(|_| true, now, &mut effects);
+        schedule.update(|_| true, now, &mut effects);
+        assert!(effects.len() == 1 && schedule.due(now).is_none());
+        schedule.team_joined(&"the-bots".parse().unwrap(), Err(HttpError::NotFound));
+        assert!(schedule.due(now).is_some());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use zeitnot_clients::lichess::simulation::{DoneKind, HttpError, Input, JoinRequest, Reply, Request};
+use zeitnot_clients::lichess::simulation::{HttpError, Input, JoinRequest, Reply, Request};
 use zeitnot_wire::lichess::{ChallengeEnd, ChallengeId, Status};
 
 use super::{
@@ -65,7 +65,7 @@ impl World<'_> {
             Fate::Answered => (self.serve(request), millis(&mut self.rng, 20..300)),
             Fate::AnswerLost => {
                 let reply = request.failed(network());
-                if let Reply::Created(_, Ok(id)) = self.serve(request) {
+                if let Reply::Created(Ok(id)) = self.serve(request) {
                     self.lapses(id);
                 }
                 (reply, TIMEOUT)
@@ -134,11 +134,11 @@ impl World<'_> {
             }
             Request::Decline { challenge, .. } => {
                 self.server.challenges.remove(&challenge);
-                Reply::Done(DoneKind::Decline)
+                Reply::Declined
             }
             Request::Challenge(opponent, challenge) => {
                 let Some(player) = number_of(&opponent) else {
-                    return Reply::Created(opponent, Err(HttpError::NotFound));
+                    return Reply::Created(Err(HttpError::NotFound));
                 };
                 let id = self.server.new_id();
                 let is_correspondence = challenge.time.clock().is_none();
@@ -155,22 +155,22 @@ impl World<'_> {
                     let answered = seconds(&mut self.rng, 1..40);
                     self.after(answered, Happening::Answered(id, end));
                 }
-                Reply::Created(opponent, Ok(id))
+                Reply::Created(Ok(id))
             }
             Request::Cancel(id) => {
                 self.cancel(id);
-                Reply::Done(DoneKind::Other)
+                Reply::Done
             }
             Request::Abort(id) => {
                 if self.server.games.get(&id).is_some_and(|game| !game.has_moved) {
                     self.end_game(id, Status::Aborted, None);
                 }
-                Reply::Done(DoneKind::Abort)
+                Reply::Aborted
             }
             Request::Join(request) => self.join(request),
             Request::Withdraw(_) => {
                 self.server.tournament.is_joined = false;
-                Reply::Done(DoneKind::Other)
+                Reply::Done
             }
             Request::Save(history) => {
                 self.saved = Some(history);
@@ -260,7 +260,7 @@ fn is_unauthorized(reply: &Reply) -> bool {
             | Reply::Online(Err(HttpError::Unauthorized))
             | Reply::Opponents(Err(HttpError::Unauthorized))
             | Reply::Accepted(_, Err(HttpError::Unauthorized))
-            | Reply::Created(_, Err(HttpError::Unauthorized))
+            | Reply::Created(Err(HttpError::Unauthorized))
             | Reply::Team(_, Err(HttpError::Unauthorized))
             | Reply::Tournament(_, Err(HttpError::Unauthorized))
             | Reply::Joined(_, Err(HttpError::Unauthorized))

@@ -7,7 +7,7 @@ use super::{AccountState, DAY, Stage};
 use crate::lichess::{
     BotLimit, HttpError,
     account::{slots::GameSlots, suspended::SuspendedGames},
-    challenges::{capacity::SlotKind, incoming::Acceptance},
+    challenges::capacity::SlotKind,
 };
 
 impl AccountState {
@@ -62,17 +62,20 @@ impl AccountState {
         };
         let opponent = challenge.challenger.as_ref().map(|user| user.id.clone());
         self.slots.accept(challenge.id, slot, opponent, seat);
-        let load = self.load();
-        let ours = self.outgoing.withdraw(load, self.now, &mut self.effects);
+        // Without another slot, ours must not be accepted any more.
+        let ours = match self.has_room(SlotKind::Bot) {
+            true => None,
+            false => self.outgoing.expire(false, self.now, &mut self.effects),
+        };
         self.incoming.accept(challenge, ours, &mut self.effects);
     }
 
     pub(super) fn accepted(&mut self, id: ChallengeId, result: Result<(), HttpError>) {
         match self.incoming.accepted(id, result, &mut self.effects) {
             // Its start may have been told before the reply came.
-            Acceptance::Stands if self.slots.is_accepted(id.into()) => self.expect_game(id),
-            Acceptance::Stands => {}
-            Acceptance::Failed(limit) => {
+            Ok(()) if self.slots.is_accepted(id.into()) => self.expect_game(id),
+            Ok(()) => {}
+            Err(limit) => {
                 self.slots.release(id);
                 self.pause_bots(limit);
             }

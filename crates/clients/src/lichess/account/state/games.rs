@@ -14,7 +14,7 @@ use crate::lichess::{
 
 /// Aborts that wait for each other.
 const MAX_ABORTS: usize = 64;
-/// Before running games are looked up after the task of one has crashed.
+/// Delay before running games are looked up after the task of one has crashed.
 const CRASH_DELAY: Duration = Duration::from_secs(2);
 
 impl AccountState {
@@ -64,7 +64,7 @@ impl AccountState {
 
     fn play_game(&mut self, id: GameId, has_clock: bool) {
         self.effects.push(Effect::Begin { game: id, has_clock });
-        if let Some(seat) = self.slots.seat(id).cloned() {
+        if let Some(seat) = self.slots.game(id).and_then(|game| game.seat.clone()) {
             self.effects.push(Effect::Seat(id, seat));
         }
         self.give_seats();
@@ -107,15 +107,14 @@ impl AccountState {
 
     pub(super) fn game_ended(&mut self, id: GameId, end: Option<GameEnd>) {
         self.overdue.remove(&id);
-        let slot = self.slots.kind(id).unwrap_or(SlotKind::Correspondence);
-        let opponent = self.slots.opponent(id);
-        if let Some(tournament) = self.slots.end(id) {
+        let Some(game) = self.slots.end(id) else { return };
+        if let Some(tournament) = game.tournament {
             self.teams.game_ended(tournament, self.now);
         }
         match end {
             Some(GameEnd::Over) => self.count_game(),
             Some(GameEnd::Unplayed) => {}
-            Some(GameEnd::Suspended) => self.suspended.suspend(id, slot, opponent, self.now),
+            Some(GameEnd::Suspended) => self.suspended.suspend(id, game.slot, game.opponent, self.now),
             None => {
                 error!("game {id}: its task crashed, please report it");
                 // The game itself goes on: the list of running games has it.
@@ -125,10 +124,7 @@ impl AccountState {
     }
 
     fn count_game(&mut self) {
-        let Some(remaining) = &mut self.remaining else { return };
-        *remaining = remaining.saturating_sub(1);
-        self.incoming.queue.capacity.set_remaining(*remaining);
-        if *remaining == 0 && self.stage == Stage::Playing {
+        if self.incoming.queue.capacity.count_game() && self.stage == Stage::Playing {
             info!("all games are played");
             self.begin_leaving();
         }

@@ -211,7 +211,7 @@ fn a_challenge_takes_the_seat_of_our_own() {
     let mut account = Driver::new("", &seats);
     let order = r#"{"opponent":"bob","time_control":"180+2"}"#;
     account.tell(Input::Order(zeitnot_seat::Order::Challenge(serde_json::from_str(order).unwrap())));
-    account.tell(Input::Reply(Reply::Created("bob".parse().unwrap(), Ok(id(1)))));
+    account.tell(Input::Reply(Reply::Created(Ok(id(1)))));
     assert!(!seats.has_free());
     account.requests();
     account.challenge(2);
@@ -236,7 +236,7 @@ fn a_challenge_of_ours_on_its_way_that_gave_its_seat_up_takes_the_next() {
     assert_eq!(account.accepted(), [id(2)]);
     account.tell(Input::Reply(Reply::Accepted(id(2), Err(HttpError::NotFound))));
     assert!(!seats.has_free());
-    account.tell(Input::Reply(Reply::Created("bob".parse().unwrap(), Ok(id(1)))));
+    account.tell(Input::Reply(Reply::Created(Ok(id(1)))));
     account.begin(1);
     assert_eq!(account.seated().len(), 1);
 }
@@ -247,7 +247,7 @@ fn a_challenge_of_ours_keeps_its_seat_until_its_game_begins() {
     let mut account = Driver::new("", &seats);
     let order = r#"{"opponent":"bob","time_control":"180+2"}"#;
     account.tell(Input::Order(zeitnot_seat::Order::Challenge(serde_json::from_str(order).unwrap())));
-    account.tell(Input::Reply(Reply::Created("bob".parse().unwrap(), Ok(id(1)))));
+    account.tell(Input::Reply(Reply::Created(Ok(id(1)))));
     let accepted = Some(zeitnot_wire::lichess::ChallengeEnd::Accepted);
     account.tell(Input::Reply(Reply::ChallengeEnded(id(1), accepted)));
     account.challenge(2);

@@ -52,7 +52,7 @@ impl GameSession {
         (self.state, self.read_at) = (state, read_at);
         self.update_clocks();
         if !change.is_none() {
-            self.requests.clear();
+            self.request.clear();
             self.resync.moved();
         }
         if change.taken_back > 0 {
@@ -73,7 +73,7 @@ impl GameSession {
         let is_idle = self.is_correspondence() && !is_our_turn;
         self.idle_since = is_idle.then(|| self.idle_since.unwrap_or_else(Instant::now));
         let clocks = self.clocks(read_at);
-        if self.requests.is_none() && is_our_turn {
+        if self.request.is_none() && is_our_turn {
             self.request_move(clocks).await?;
         } else if let Some(clocks) = clocks.filter(|_| !self.is_correspondence()) {
             self.player.send(Event::ClocksRead(clocks)).await?;
@@ -95,7 +95,7 @@ impl GameSession {
     }
 
     pub(super) async fn request_move(&mut self, clocks: Option<Clocks>) -> Result<(), PlayerGone> {
-        let turn = self.requests.open();
+        let turn = self.request.open();
         self.player.send(Event::YourTurn { turn, clocks }).await
     }
 

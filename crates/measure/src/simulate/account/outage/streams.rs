@@ -39,7 +39,7 @@ pub(super) fn run() -> (Vec<Duration>, Vec<Duration>) {
 fn openings(streams: u32, left: impl Fn(Duration) -> Option<Duration>) -> Vec<Duration> {
     let timeouts = Config::default().timeouts;
     let (base, mut rng) = (Instant::now(), Rng::with_seed(0));
-    let mut backoff = SharedBackoff::new(&timeouts.reconnect, timeouts.reconnect.stable_after);
+    let mut backoff = SharedBackoff::new(&timeouts.reconnect);
     let mut queue = EventQueue::default();
     // All break at once, each after it was of use.
     for _ in 0..streams {
