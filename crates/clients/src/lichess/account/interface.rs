@@ -153,7 +153,7 @@ pub enum Reply {
     Opponents(Result<(Box<User>, Vec<User>), HttpError>),
     /// The challenge was accepted, or not. Without a conclusive answer it may have become a game.
     Accepted(ChallengeId, Result<(), HttpError>),
-    /// A challenge of ours to a player.
+    /// A challenge of ours was created, or not.
     Created(Result<ChallengeId, HttpError>),
     /// The end of a challenge of ours, if the server told it.
     ChallengeEnded(ChallengeId, Option<ChallengeEnd>),

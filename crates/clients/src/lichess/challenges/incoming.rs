@@ -1,15 +1,12 @@
 //! Incoming challenges: judged, accepted now or later, or declined. No I/O and no clock.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::collections::BTreeMap;
 
 use tracing::debug;
 use zeitnot_seat::{ChallengeNews, News};
 use zeitnot_wire::lichess::{Challenge, ChallengeId, DeclineReason, UserId};
 
-use super::{
-    capacity::RunningGames,
-    queue::{ChallengeQueue, Verdict},
-};
+use super::queue::ChallengeQueue;
 use crate::lichess::{
     BotLimit, HttpError,
     account::interface::{Effect, Request},
@@ -43,23 +40,6 @@ impl IncomingChallenges {
             terms: format!("{} {}", challenge.variant.key, challenge.time_control),
             declined: declined.map(DeclineReason::to_string),
         }))
-    }
-
-    /// Judges a challenge, and declines it if need be. Returns whether it is to be accepted now.
-    pub(crate) fn receive(
-        &mut self,
-        challenge: &Challenge,
-        running: RunningGames,
-        games_with: impl Fn(&UserId) -> usize,
-        now: Instant,
-        effects: &mut Vec<Effect>,
-    ) -> bool {
-        match self.queue.judge(challenge, running, games_with, now) {
-            Verdict::Accept => return true,
-            Verdict::Queue => debug!("{}'s challenge {} waits", name(challenge), challenge.id),
-            Verdict::Decline(reason) => self.decline(challenge, reason, effects),
-        }
-        false
     }
 
     /// Accepts a challenge, after cancelling one of ours, which must not be accepted any more.

@@ -77,7 +77,7 @@ pub(crate) async fn perform(http: &Http, id: GameId, action: GameAction) -> Resu
 pub(crate) struct GameActions {
     http: Http,
     id: GameId,
-    tasks: Tasks<(GameAction, Result<(), HttpError>)>,
+    pub(crate) tasks: Tasks<(GameAction, Result<(), HttpError>)>,
 }
 
 impl GameActions {
@@ -95,14 +95,5 @@ impl GameActions {
         let id = self.id;
         let if_crashed = (action, Err(HttpError::crashed()));
         self.tasks.spawn(async move { (action, perform(&http, id, action).await) }, if_crashed);
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
-    }
-
-    /// Waits for the next reply. Cancel safe.
-    pub(crate) async fn next(&mut self) -> (GameAction, Result<(), HttpError>) {
-        self.tasks.next().await
     }
 }

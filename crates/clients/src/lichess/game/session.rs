@@ -165,7 +165,7 @@ impl GameSession {
                 event = stream.next() => self.streamed(event).await,
                 () = until(self.opponent.abort_at) => Ok(self.abort()),
                 () = until(self.opponent.claim_at()) => Ok(self.claim()),
-                (action, result) = self.actions.next() => Ok(self.performed(action, result)),
+                (action, result) = self.actions.tasks.next() => Ok(self.performed(action, result)),
                 Some(finish) = signals.finished.recv(), if self.awaited_end.is_none() => Ok(self.await_end(finish)),
                 () = until(self.opponent.given_up_at) => Ok(Next::suspend()),
                 () = suspended, if self.awaited_end.is_none() => Ok(Next::suspend()),

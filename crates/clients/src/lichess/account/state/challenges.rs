@@ -1,13 +1,13 @@
 //! Challenges to an account and by it, as far as they take game slots.
 
-use tracing::warn;
+use tracing::{debug, warn};
 use zeitnot_wire::lichess::{Challenge, ChallengeEnd, ChallengeId, Compat, DeclineReason, Direction, UserId};
 
 use super::{AccountState, DAY, Stage};
 use crate::lichess::{
     BotLimit, HttpError,
     account::{slots::GameSlots, suspended::SuspendedGames},
-    challenges::capacity::SlotKind,
+    challenges::{capacity::SlotKind, queue::Verdict},
 };
 
 impl AccountState {
@@ -23,17 +23,24 @@ impl AccountState {
         if is_accepted || self.suspended.contains(id.into()) {
             return;
         }
-        if self.stage != Stage::Playing {
-            return self.incoming.decline(&challenge, DeclineReason::Later, &mut self.effects);
-        }
-        if compat.is_some_and(|compat| !compat.bot) {
-            return self.incoming.decline(&challenge, DeclineReason::Generic, &mut self.effects);
-        }
         let running = self.running();
-        let games_with = games_with(&self.slots, &self.suspended);
-        if self.incoming.receive(&challenge, running, games_with, self.now, &mut self.effects) {
-            self.accept(challenge);
+        let verdict = match compat {
+            _ if self.stage != Stage::Playing => Verdict::Decline(DeclineReason::Later),
+            Some(compat) if !compat.bot => Verdict::Decline(DeclineReason::Generic),
+            _ => {
+                let games_with = games_with(&self.slots, &self.suspended);
+                self.incoming.queue.judge(&challenge, running, games_with, self.now)
+            }
+        };
+        match verdict {
+            Verdict::Accept => self.accept(challenge),
+            Verdict::Queue => debug!("challenge {id} waits"),
+            Verdict::Decline(reason) => self.decline(&challenge, reason),
         }
+    }
+
+    fn decline(&mut self, challenge: &Challenge, reason: DeclineReason) {
+        self.incoming.decline(challenge, reason, &mut self.effects);
     }
 
     /// Accepts the challenges that have waited, as far as there is room.
@@ -49,14 +56,12 @@ impl AccountState {
     fn accept(&mut self, challenge: Challenge) {
         let slot = SlotKind::of(&challenge);
         let seat = match slot {
-            _ if !self.incoming.has_room() => {
-                return self.incoming.decline(&challenge, DeclineReason::Later, &mut self.effects);
-            }
+            _ if !self.incoming.has_room() => return self.decline(&challenge, DeclineReason::Later),
             // It gets one whenever there is something to do.
             SlotKind::Correspondence => None,
             _ => match self.incoming.queue.capacity.reserve() {
                 // Another account was faster.
-                None => return self.incoming.decline(&challenge, DeclineReason::Later, &mut self.effects),
+                None => return self.decline(&challenge, DeclineReason::Later),
                 seat => seat,
             },
         };

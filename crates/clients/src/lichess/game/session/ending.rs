@@ -104,7 +104,7 @@ impl GameSession {
 
     /// Ends when this game is to be suspended.
     pub(super) fn suspended(&self, slot_wanted: &CancellationToken) -> impl Future<Output = ()> + use<> {
-        let is_busy = !self.sending.is_empty() || !self.actions.is_empty();
+        let is_busy = !self.sending.is_empty() || !self.actions.tasks.is_empty();
         let idle_since = self.idle_since.filter(|_| !is_busy);
         let rules = self.context.rules.correspondence;
         or_never(
