@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         None => {}
     }
     let config = Config::load(&source)?;
-    preflight::check_arena(&source.config.display().to_string(), &config.arena)?;
+    preflight::check_arena(&config)?;
     let _log = log::start(&config.log, Live::default().lines());
     let metrics = config.metrics;
     descriptors::raise_limit();

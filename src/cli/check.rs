@@ -56,15 +56,14 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let file = source.config.display().to_string();
     let has_arena = config.arena != arena::Config::default();
     if has_arena {
-        preflight::check_arena(&file, &config.arena).map_err(every)?;
+        preflight::check_arena(&config).map_err(every)?;
     }
     let Prepared { endgames, sources, engines: opened, warnings, .. } =
-        Prepared::open(&file, &config).map_err(every)?;
+        Prepared::open(&config).map_err(every)?;
     print(|terminal| {
         let mut text = Vec::new();
         let out = &mut text;
-        let Config { engine, engines, bot, online_moves: _, cache, log, servers, arena, web, metrics } =
-            &config;
+        let Config { engine, engines, bot, cache, log, servers, arena, web, metrics, .. } = &config;
         writeln!(out, "{file} is valid.")?;
         let strength = engine.elo.map(|elo| format!(", strength {elo} Elo")).unwrap_or_default();
         let zeitnot_engine::Config { kind, hash_mib, threads, .. } = engine;

@@ -12,8 +12,8 @@ use super::{CliError, config::Config};
 pub(super) struct Engines {
     /// Those that can play, by name.
     pub ready: BTreeMap<String, EngineFactory>,
-    /// Tables that name a program or files that do not exist.
-    pub mistakes: Vec<String>,
+    /// Names of those whose program or files do not exist, each with the reason.
+    pub mistakes: Vec<(String, String)>,
     /// Messages to the user.
     pub warnings: Vec<String>,
 }
@@ -34,7 +34,7 @@ impl Engines {
                     engines.ready.insert(name.clone(), factory);
                     engines.warnings.extend(warning);
                 }
-                Ok(Err(Failure::Missing(message))) => engines.mistakes.push(message),
+                Ok(Err(Failure::Missing(message))) => engines.mistakes.push((name.clone(), message)),
                 Ok(Err(Failure::Failed(message))) => {
                     if config.bot.choose.iter().any(|rule| rule.engine == *name && rule.matches_all()) {
                         return Err(CliError::Engine(message));

@@ -4,7 +4,7 @@
 
 use std::{
     fs,
-    io::{self, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -229,6 +229,16 @@ fn unwritten(path: &Path) -> impl Fn(io::Error) -> CliError {
 
 fn usage(error: impl ToString) -> CliError {
     CliError::Usage(error.to_string())
+}
+
+/// Reads a file of at most this many bytes.
+fn read_text(path: &Path, max_size: u64) -> io::Result<String> {
+    let mut text = String::new();
+    fs::File::open(path)?.take(max_size + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > max_size {
+        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "is too large for a configuration")),
+        false => Ok(text),
+    }
 }
 
 /// Runs the program.

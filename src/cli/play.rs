@@ -76,7 +76,7 @@ const GOODBYE: Duration = Duration::from_secs(5);
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let mut source = args.config.source();
     source.overrides.player = args.player.clone();
-    let (mut config, keys) = Config::load_with_keys(&source)?;
+    let mut config = Config::load(&source)?;
     if config.servers.is_empty() {
         let file = source.config.display();
         return Err(CliError::Usage(format!("{file}: nowhere to play: add a [[server]] table")));
@@ -84,8 +84,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     if let Some(games) = args.once {
         config.servers.iter_mut().for_each(|server| server.limit_games(games));
     }
-    let Prepared { factory, sources, engines, warnings, .. } =
-        Prepared::open(&source.config.display().to_string(), &config)?;
+    let Prepared { factory, sources, engines, warnings, .. } = Prepared::open(&config)?;
     let live = Live::default();
     let mut events = ClientEvents::default();
     let logged = config.web.is_some().then(|| events.for_page());
@@ -94,7 +93,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     warnings.iter().for_each(|warning| warn!("{warning}"));
     let ready = engines.ready.clone();
     let (bot, updates) = watch::channel(config.bot.clone());
-    let playing = Playing::new(mem::take(&mut config.servers), keys);
+    let playing = Playing::new(mem::take(&mut config.servers), mem::take(&mut config.keys.values));
     let reload = Reload { source, playing, log: log.filter.clone(), bot };
     let beside = Beside { live, logged, connections, reload, updates };
     descriptors::raise_limit();

@@ -131,8 +131,9 @@ impl Playing {
 
 impl Reread {
     fn read(source: &ConfigArgs, servers: &[Server]) -> Result<Reread, ConfigErrors> {
-        let (config, keys) = Config::load_with_keys(source)?;
-        Ok(Reread { tables: Tables::new(keys), running: running(servers, &config.servers), config })
+        let config = Config::load(source)?;
+        let running = running(servers, &config.servers);
+        Ok(Reread { tables: Tables::new(config.keys.values.clone()), running, config })
     }
 }
 
@@ -222,14 +223,14 @@ mod tests {
     /// Reloads by each of the other texts, with these keys of the command line.
     fn reloads(set: &[&str], before: &str, after: &[&str]) -> Vec<Told> {
         let overrides = Overrides { set: set.iter().map(|set| (*set).to_owned()).collect(), player: None };
-        let parse = |text: &str| Config::parse_with_keys("test.toml", text, &overrides).unwrap();
-        let (config, keys) = parse(before);
-        let mut playing = Playing::new(config.servers, keys);
+        let parse = |text: &str| Config::parse_with("test.toml", text, &overrides).unwrap();
+        let config = parse(before);
+        let mut playing = Playing::new(config.servers, config.keys.values);
         let reload = |text: &&str| {
-            let (config, keys) = parse(text);
+            let config = parse(text);
             let running = running(&playing.servers, &config.servers);
             let Changes { now, after_restart, accounts } =
-                playing.take_over(&config, Tables::new(keys), &running);
+                playing.take_over(&config, Tables::new(config.keys.values.clone()), &running);
             let servers = playing.servers.iter();
             let concurrency = servers.map(|server| server.config_of::<Lichess>().unwrap().concurrency.get());
             ([now.join(" "), after_restart.join(" "), accounts.join("; ")], concurrency.collect())

@@ -101,7 +101,7 @@ fn an_arena_without_its_table_fails_with_one_line() {
     let output = zeitnot(&["arena"]).current_dir(&folder).output().unwrap();
     let err = err(&output);
     assert_eq!((output.status.code(), err.lines().count()), (Some(2), 1), "{err}");
-    assert!(err.contains("[arena] nowhere to listen"), "{err}");
+    assert!(err.contains("arena: nowhere to listen"), "{err}");
 }
 
 /// Without waiting for the games, which take half a minute.

@@ -49,7 +49,7 @@ fn endgame_tables_are_checked_at_the_start() {
     let told = "engine.syzygy: endgame tables of chess: 5 WDL and 5 DTZ tables, up to 3 pieces\n";
     assert!(out(&check).contains(told), "{}", out(&check));
     for command in ["play", "check"] {
-        let told = "error: config.toml: engine.syzygy: endgame tables: nowhere: cannot be read: ";
+        let told = "error: config.toml:6: engine.syzygy: endgame tables: nowhere: cannot be read: ";
         refused(&run(&with("nowhere"), &[command]), |err| err.starts_with(told) && err.lines().count() == 1);
     }
 }

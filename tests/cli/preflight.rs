@@ -55,19 +55,26 @@ fn secret(dir: &Path, name: &str, mode: u32) {
 fn a_lichess_account_needs_a_token() {
     refused(
         LICHESS,
-        "config.toml: server[0]: no token: set LICHESS_BOT_TOKEN, or `token_file` in its [[server]] table",
+        "config.toml:1: server[0]: no token: set LICHESS_BOT_TOKEN, or `token_file` in its [[server]] table",
     );
     refused(
         &format!("{LICHESS}token_env = 'NO_SUCH_VARIABLE'"),
-        "config.toml: server[0]: no token: NO_SUCH_VARIABLE is not set, which `token_env` of its [[server]] table names",
+        "config.toml:1: server[0]: no token: NO_SUCH_VARIABLE, which `token_env` names, is not set in the environment",
     );
     refused(
         &format!("{LICHESS}token_file = 'a.token'"),
-        "config.toml: server[0]: cannot read token_file a.token: No such file or directory (os error 2)",
+        "config.toml:1: server[0]: cannot read token_file a.token: No such file or directory (os error 2); it names a file \
+         with the token in it",
+    );
+    // The token in place of its file.
+    refused(
+        &format!("{LICHESS}token_file = 'lip_hush'"),
+        "config.toml:1: server[0]: cannot read token_file lip_…: No such file or directory (os error 2); it names a file \
+         with the token in it",
     );
     let dir = folder(&format!("{LICHESS}token_file = 'a.token'"));
     secret(dir.path(), "a.token", 0o644);
-    let expected = "config.toml: server[0]: others can read token_file a.token: chmod 600 a.token";
+    let expected = "config.toml:1: server[0]: others can read token_file a.token: chmod 600 a.token";
     refused_in(&dir, ["check", "play"], expected);
     secret(dir.path(), "a.token", 0o600);
     assert_eq!(run(&dir, &["check"]).status.code(), Some(0));
@@ -138,10 +145,14 @@ fn the_printed_configurations_are_accepted() {
 
 #[test]
 fn two_tables_of_one_player_are_refused() {
-    let told = "config.toml: server[1]: is the same player as server[0]: remove one, or change its name";
-    refused(&CONTEST.repeat(2), told);
-    refused(&format!("{LICHESS}token = 'lip_hush'\n").repeat(2), told);
-    refused(&"[[server]]\nprotocol = 'tuc'\nplayer = 'p'\n".repeat(2), told);
+    for (table, line) in [
+        (CONTEST.to_owned(), 6),
+        (format!("{LICHESS}token = 'lip_hush'\n"), 5),
+        ("[[server]]\nprotocol = 'tuc'\nplayer = 'p'\n".to_owned(), 4),
+    ] {
+        let what = "server[1]: is the same player as server[0]: remove one, or change its name";
+        refused(&table.repeat(2), &format!("config.toml:{line}: {what}"));
+    }
     valid(&format!("{CONTEST}{}", CONTEST.replace("'p'", "'q'")));
     valid(&format!("{CONTEST}{}", CONTEST.replace("'t'", "'q'")));
     valid(&format!("{LICHESS}token = 'lip_hush'\n{LICHESS}token = 'lip_other'\n"));
@@ -155,7 +166,7 @@ fn tables_beyond_the_memory_are_refused() {
         for command in ["check", "play"] {
             let output = run(&dir, &[command]);
             let told =
-                "error: config.toml: engine.hash_mib: a table of 9999999999 MiB does not fit into memory";
+                "error: config.toml:8: engine.hash_mib: a table of 9999999999 MiB does not fit into memory";
             assert!(err(&output).starts_with(told) && output.status.code() == Some(2), "{output:?}");
             assert!(err(&output).ends_with("; choose a smaller one\n"), "{output:?}");
         }
@@ -189,23 +200,26 @@ fn tables_beyond_the_memory_are_refused() {
 fn files_that_are_not_there_are_refused() {
     refused(
         &format!("{CONTEST}[cache]\nfile = 'nowhere/a.redb'"),
-        "config.toml: cache.file: nowhere/a.redb cannot be made in nowhere: it does not exist; make that folder, or \
+        "config.toml:7: cache.file: nowhere/a.redb cannot be made in nowhere: it does not exist; make that folder, or \
          name another file",
     );
-    refused(&format!("{CONTEST}[cache]\nfile = '.'"), "config.toml: cache.file: . is a folder: name a file");
+    refused(
+        &format!("{CONTEST}[cache]\nfile = '.'"),
+        "config.toml:7: cache.file: . is a folder: name a file",
+    );
     refused(
         &format!("{CONTEST}[engines.a]\ncommand = './nowhere'"),
-        "config.toml: engine a (./nowhere) cannot be started: No such file or directory (os error 2); is it \
+        "config.toml:6: engines.a: engine a (./nowhere) cannot be started: No such file or directory (os error 2); is it \
          installed, and are `command` and `folder` right?",
     );
     refused(
         &format!("{LICHESS}token = 'lip_hush'\npgn_directory = 'config.toml'"),
-        "config.toml: server[0].pgn_directory: config.toml cannot be a folder: config.toml is a file; name another \
+        "config.toml:5: server[0].pgn_directory: config.toml cannot be a folder: config.toml is a file; name another \
          folder",
     );
     refused(
         &format!("{LICHESS}token = 'lip_hush'\n[server.matchmaking]\nhistory_file = 'nowhere/a.json'"),
-        "config.toml: server[0].matchmaking.history_file: nowhere/a.json cannot be made in nowhere: it does not \
+        "config.toml:6: server[0].matchmaking.history_file: nowhere/a.json cannot be made in nowhere: it does not \
          exist; make that folder, or name another file",
     );
     // An arena needs no cache.
@@ -357,27 +371,28 @@ fn what_the_arena_would_refuse_is_refused() {
     let arena = |text: &str, expected: &str| refused_in(&folder(text), ["check", "arena"], expected);
     arena(
         &format!("[arena]\ntcp = '127.0.0.1:8000'\nwebsocket = '0.0.0.0:8000'\n{CLASS}"),
-        "[arena] tcp and websocket both listen on 0.0.0.0:8000: give each a port of its own",
+        "config.toml:1: arena: tcp and websocket both listen on 0.0.0.0:8000: give each a port of its own",
     );
     arena(
         &format!("[arena]\ntcp = '127.0.0.1:0'\ngames = 'config.toml'\n{CLASS}"),
-        "config.toml: arena.games: config.toml cannot be a folder: config.toml is a file; name another folder",
+        "config.toml:3: arena.games: config.toml cannot be a folder: config.toml is a file; name another folder",
     );
     arena(
         &format!("[arena]\ntcp = '127.0.0.1:0'\n{CLASS}openings = 'nowhere.epd'\n"),
-        "cannot read the openings nowhere.epd: No such file or directory (os error 2)",
+        "config.toml:1: arena: cannot read the openings nowhere.epd: No such file or directory (os error 2)",
     );
     valid("[arena.imcs]\nlisten = '127.0.0.1:0'\nusers = 'made/later/users.txt'\n");
     arena(
         "[arena.imcs]\nlisten = '127.0.0.1:0'\nusers = 'config.toml/users.txt'\n",
-        "cannot read the users of IMCS, config.toml/users.txt: Not a directory (os error 20); mend it, or set users = \
+        "config.toml:1: arena: cannot read the users of IMCS, config.toml/users.txt: Not a directory (os error 20); mend it, or set users = \
          \"…\" in [arena.imcs] to another file",
     );
     let lichess = "[arena.lichess]\nlisten = '127.0.0.1:0'\n[[arena.lichess.account]]\nname = 'Alice'\n\
                    token_file = 'alice.token'\n";
     let dir = folder(lichess);
     secret(dir.path(), "alice.token", 0o640);
-    let expected = "[arena] lichess: token_file alice.token: others can read it: chmod 600 alice.token";
+    let expected =
+        "config.toml:1: arena: lichess: token_file alice.token: others can read it: chmod 600 alice.token";
     refused_in(&dir, ["check", "arena"], expected);
 }
 
@@ -408,12 +423,11 @@ fn a_configuration_of_another_bot_is_recognised() {
 
 #[test]
 fn wrong_types_are_answered_with_an_example() {
-    for value in ["'8000'", "8000"] {
+    for (value, what) in [("'8000'", "an address to listen on"), ("8000", "text in quotes")] {
         let text = format!("[arena]\ntcp = {value}\n{CLASS}");
         let check = run(&folder(&text), &["check"]);
-        let told =
-            "error: config.toml:2: arena.tcp: expected an address to listen on, such as \"127.0.0.1:8000\"";
-        assert!(err(&check).starts_with(told), "{check:?}");
+        let told = format!("error: config.toml:2: arena.tcp: expected {what}, such as \"127.0.0.1:8000\"");
+        assert!(err(&check).starts_with(&told), "{check:?}");
     }
     let empty = folder("");
     for (arguments, told) in [

@@ -71,7 +71,7 @@ fn samples_are_valid_and_no_line_is_too_long() {
 /// What the program makes of a configuration.
 fn read(text: &str) -> String {
     let config = Config::parse("sample.toml", text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let Config { engine, engines, bot, online_moves, cache, log, web, metrics, arena, servers } = &config;
+    let Config { engine, engines, bot, online_moves, cache, log, web, metrics, arena, servers, .. } = &config;
     let servers: Vec<_> = servers.iter().map(table).collect();
     format!(
         "{engine:?} {engines:?} {bot:?} {online_moves:?} {cache:?} {log:?} {web:?} {metrics:?} {arena:?} {servers:?}"

@@ -33,8 +33,8 @@ settings! {
         websocket: Option<SocketAddr> = None,
         /// Folder for PGN files, one file a tournament and run; created if it does not exist.
         games: PathBuf = "games".into(),
-        /// Database of tournaments and games, which survives a kill: an arena that starts again goes on with them. A file, by
-        /// default zeitnot.db in the folder of games, which only you can read, or "postgres://USER@HOST/DATABASE", with
+        /// Database of tournaments and games, which survives a kill: an arena that starts again goes on with them. A file,
+        /// by default zeitnot.db in the folder of games, which only you can read, or "postgres://USER@HOST/DATABASE", with
         /// the password in PGPASSWORD or ~/.pgpass, for several arenas, too; a program from Cargo needs the feature
         /// `postgres` for that. `zeitnot arena results` reads it. "": none.
         #[schemars(with = "String", example = &"games/zeitnot.db")]
@@ -46,13 +46,13 @@ settings! {
         /// one machine needs as many as it has programs.
         #[schemars(range(min = 1))]
         max_connections_per_address: usize = 100,
-        /// Maximum number of spectators; another one takes the place of the one who has watched longest.
+        /// Maximum number of spectators; a new one replaces the one who has watched longest.
         #[schemars(range(min = 1))]
         max_spectators: usize = 64,
         /// One table for each tournament.
         tournament: Vec<TournamentConfig> = Vec::new(),
-        /// The page that shows the games to browsers, and the API behind it; see docs/web.md. With it the arena runs until it
-        /// is stopped.
+        /// The page that shows the games to browsers, and the API behind it; see docs/web.md. With it the arena runs until
+        /// it is stopped.
         web: Option<page::Config> = None,
         /// Tables for TUC-Chess over UDP, one port each.
         tuc: Vec<TucConfig> = Vec::new(),
@@ -69,7 +69,12 @@ impl Config {
     pub fn contradictions(&self, found: &mut Contradictions) {
         let max = ("max_connections", self.max_connections);
         found.at_most(("max_connections_per_address", self.max_connections_per_address), max);
+        let names: Vec<_> = self.tournament.iter().map(|tournament| &tournament.name).collect();
+        found.distinct("tournament", "name", &names);
         for (at, tournament) in self.tournament.iter().enumerate() {
+            if let Err(why) = tournament.check() {
+                found.add(&[&format!("tournament[{at}]")], why);
+            }
             let accounts = self.accounts_of(&tournament.name).count();
             found.within(&format!("tournament[{at}]"), |found| {
                 tournament.contradictions(self.max_players_at_once(), accounts, found);

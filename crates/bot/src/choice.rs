@@ -27,19 +27,19 @@ pub struct Rule {
     #[schemars(schema_with = "speeds", example = ["blitz", "rapid"])]
     #[serde(default)]
     time_controls: Option<Vec<Speed>>,
-    /// Minimum of the initial time.
+    /// Minimum initial time.
     #[serde(default, with = "HumanTime")]
     #[schemars(example = &"3m")]
     min_base: Option<Duration>,
-    /// Maximum of the initial time.
+    /// Maximum initial time.
     #[serde(default, with = "HumanTime")]
     #[schemars(example = &"30m")]
     max_base: Option<Duration>,
-    /// Minimum of the increment.
+    /// Minimum increment.
     #[serde(default, with = "HumanTime")]
     #[schemars(example = &"0s")]
     min_increment: Option<Duration>,
-    /// Maximum of the increment.
+    /// Maximum increment.
     #[serde(default, with = "HumanTime")]
     #[schemars(example = &"30s")]
     max_increment: Option<Duration>,
@@ -162,7 +162,7 @@ impl EngineChoices {
         EngineChoices(Arc::new(rules.iter().filter_map(choice).collect()))
     }
 
-    /// Returns the engine for a game; `None`: the default one. Engines that do not know the game are skipped.
+    /// Returns the engine for a game; `None`: the default one. Engines that cannot play the game are skipped.
     pub(crate) fn choose<G: Playable>(&self, info: &GameInfo, start: &G) -> Option<&EngineChoice> {
         let variant = if start.is_chess960() { Variant::Chess960 } else { Variant::Game(info.game) };
         self.0.iter().find(|choice| choice.rule.matches(info, variant) && choice.factory.plays(start))

@@ -12,8 +12,8 @@ settings! {
     /// Games at once, time for moves, and sources of moves.
     #[derive(PartialEq)]
     pub struct Config {
-        /// Games at once, on all servers together; more wait or are declined. Without it, as many as the accounts play, and at
-        /// least 8.
+        /// Games at once, on all servers together; more wait or are declined. Without it, as many as the accounts play, and
+        /// at least 8.
         #[schemars(range(min = 1), extend("x-reload" = true, "default" = null, "examples" = [8]))]
         max_games: usize = 8,
         /// Time reserved on every move for the network until the lag is measured.
@@ -36,25 +36,27 @@ settings! {
         /// Share of each clock that is used: below 1 it is a handicap, as for sparring partners.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1, "x-reload" = true))]
         time_share: f64 = 1.0,
-        /// Hold back moves that are known at once for a part of the time that a search may have.
+        /// Delay moves that are known at once by part of the time that a search would take.
         #[schemars(extend("x-reload" = true))]
         fake_think_time: bool = false,
-        /// Cores for pondering, one a game; 0: none. If nobody else uses the machine, set it to the number of cores less one.
+        /// Cores for pondering, one per game; 0: none. If nothing else runs on the machine, set it to the number of cores
+        /// minus one.
         ponder: usize = 0,
-        /// Sources of moves that go before the search, by rank; others are not used. All but the cache are off until their
-        /// tables enable them; see docs/sources.md.
+        /// Sources of moves that are asked before the search, in this order; others are not asked. All but the cache are off
+        /// until their tables enable them; see docs/sources.md.
         sources: SourceOrder = SourceOrder::default(),
         /// Opening books.
         book: BookConfig = BookConfig::default(),
-        /// Draw offers, on servers that have them. An offer is accepted by the same rule, and also where we stand worse.
+        /// Draw offers, on servers that have them. An opponent's offer is accepted by the same rule, and also if we are
+        /// worse.
         #[schemars(extend("x-reload" = true))]
         draw: policy::Draw = policy::Draw::default(),
         /// When to resign.
         #[schemars(extend("x-reload" = true))]
         resign: policy::Resign = policy::Resign::default(),
         /// Engines by game: the first of these tables that matches decides; if none does, `[engine]` plays. A missing key
-        /// matches any game; a key that is set never matches where the server does not report the fact. Engines that do
-        /// not know the game are skipped.
+        /// matches any game; a key that is set never matches where the server does not report the fact. Engines that cannot
+        /// play the game are skipped.
         choose: Vec<choice::Rule> = Vec::new(),
     }
 }

@@ -31,7 +31,7 @@ settings! {
         kind: Kind = Kind::default(),
         /// Size of the transposition table in MiB, shared by all games. "mcts" and "uct" need up to this for each game.
         hash_mib: NonZeroUsize = HASH_MIB,
-        /// Search threads, at most one a core. Where moves are short, leave one core to the network.
+        /// Search threads, at most one per core. With short time controls, leave a core to the network.
         threads: NonZeroUsize = NonZeroUsize::MIN,
         /// Maximum depth of the textbook algorithms in plies.
         #[schemars(range(min = 1, max = textbook::MAX_DEPTH))]

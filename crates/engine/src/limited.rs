@@ -18,7 +18,7 @@ settings! {
     /// The first limit that is reached ends the search; the clock may end it before.
     #[derive(Copy, PartialEq, Eq)]
     pub struct MoveLimits {
-        /// Maximum number of nodes. An engine of the xboard protocol has no such limit.
+        /// Maximum number of nodes. Not for the xboard protocol.
         #[schemars(example = 1)]
         nodes: Option<NonZeroU64> = None,
         /// Maximum depth in plies.

@@ -1,59 +1,17 @@
 //! Bounds of a key, as its schema declares them.
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::value::{toml, typed};
-
-/// Value in the file.
-#[derive(Copy, Clone, Debug, PartialEq)]
-pub enum Got<'t> {
-    /// Whole or not.
-    Number(f64),
-    /// Text, such as a duration.
-    Text(&'t str),
-}
-
-impl fmt::Display for Got<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Got::Number(number) => number.fmt(f),
-            Got::Text(text) => write!(f, "{text:?}"),
-        }
-    }
-}
-
-/// Returns why a value is out of its bounds: `expected a whole number from 1 to 48, got 0`. Its type is the parser's to check.
-pub fn fault(schema: &Value, got: Got<'_>) -> Option<String> {
-    let is_within = match got {
-        Got::Number(number) => {
-            let bound = |name: &str| schema[name].as_f64();
-            bound("minimum").is_none_or(|min| number >= min)
-                && bound("maximum").is_none_or(|max| number <= max)
-                && bound("exclusiveMinimum").is_none_or(|min| number > min)
-        }
-        Got::Text(text) => {
-            let Ok(time) = humantime::parse_duration(text) else { return None };
-            bound(schema, "x-min").is_none_or(|min| time >= min)
-                && bound(schema, "x-max").is_none_or(|max| time <= max)
-        }
-    };
-    // Bounds of the type itself are the parser's to report.
-    let limits = limits(schema).filter(|_| !is_within)?;
-    Some(format!("expected a {} {limits}, got {got}", typed(schema)))
-}
+use crate::value::toml;
 
 /// Returns the bounds of a key for users: `from 1 to 48`.
 pub(crate) fn limits(schema: &Value) -> Option<String> {
     // Those of the type itself say nothing.
-    let format = schema["format"].as_str().unwrap_or_default();
+    let of_type = of_type(schema).unwrap_or([i64::MIN, i64::MAX]);
     let declared = |name: &str| schema.get(name).filter(|bound| bound.is_number());
-    let is_of_type = |bound: &Value| match bound.as_i64() {
-        Some(0) => format.starts_with("uint"),
-        Some(max) => [u8::MAX.into(), u16::MAX.into(), u32::MAX.into(), i64::MAX].contains(&max),
-        None => false,
-    };
+    let is_of_type = |bound: &Value| bound.as_i64().is_some_and(|bound| of_type.contains(&bound));
     let number = |name: &str| declared(name).filter(|bound| !is_of_type(bound)).map(toml);
     let time = |name: &str| schema[name].as_str().map(|time| format!("\"{time}\""));
     let (min, max) = (number("minimum").or(time("x-min")), number("maximum").or(time("x-max")));
@@ -72,6 +30,28 @@ pub(crate) fn limits(schema: &Value) -> Option<String> {
     }
 }
 
-fn bound(schema: &Value, name: &str) -> Option<Duration> {
-    humantime::parse_duration(schema[name].as_str()?).ok()
+/// Returns the least and the greatest number of a key's type.
+pub(crate) fn of_type(schema: &Value) -> Option<[i64; 2]> {
+    Some(match schema["format"].as_str()? {
+        "int32" => [i32::MIN.into(), i32::MAX.into()],
+        "uint8" => [0, u8::MAX.into()],
+        "uint16" => [0, u16::MAX.into()],
+        "uint32" => [0, u32::MAX.into()],
+        "uint" | "uint64" => [0, i64::MAX],
+        _ => return None,
+    })
+}
+
+/// Returns whether a number is within the declared bounds.
+pub(crate) fn allows_number(schema: &Value, number: f64) -> bool {
+    let bound = |name: &str| schema[name].as_f64();
+    bound("minimum").is_none_or(|min| number >= min)
+        && bound("maximum").is_none_or(|max| number <= max)
+        && bound("exclusiveMinimum").is_none_or(|min| number > min)
+}
+
+/// Returns whether a duration is within the declared bounds.
+pub(crate) fn allows_duration(schema: &Value, time: Duration) -> bool {
+    let bound = |name: &str| humantime::parse_duration(schema[name].as_str()?).ok();
+    bound("x-min").is_none_or(|min| time >= min) && bound("x-max").is_none_or(|max| time <= max)
 }

@@ -13,6 +13,8 @@
 //! | table that is written as a value | `extend("x-inline" = true)` on the struct |
 
 mod bounds;
+mod fault;
+mod hint;
 mod page;
 mod sample;
 mod schema;
@@ -20,16 +22,18 @@ mod tables;
 mod text;
 mod value;
 
-pub use bounds::{Got, fault};
+pub use fault::{Got, fault};
+pub use hint::hint;
 pub use page::page;
 pub use sample::{Sample, sample};
 pub use schema::{is_reloadable, list_of, schema_of, words};
 pub use schemars::{self, JsonSchema, Schema, SchemaGenerator};
 pub use tables::{Key, Table, tables};
 pub use text::{HumanTime, shown};
-pub use value::typed;
+pub use value::changed;
 
-/// Declares a table, each key with its default: `key: Type = default,`.
+/// Declares a table, each key with its default: `key: Type = default,`. A second table after `overridden by` has the keys
+/// of its own as options, which replace those of the first.
 #[macro_export]
 macro_rules! settings {
     (
@@ -49,6 +53,40 @@ macro_rules! settings {
         impl Default for $name {
             fn default() -> Self {
                 $name { $($key: $default,)* }
+            }
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $($(#[$key_meta:meta])* $key:ident: $type:ty = $default:expr,)*
+        }
+        overridden by
+        $(#[$other_meta:meta])*
+        pub struct $other:ident {
+            $($(#[$both_meta:meta])* $both:ident: $both_type:ty = $both_default:expr,)*
+        }
+    ) => {
+        $crate::settings! {
+            $(#[$meta])*
+            pub struct $name {
+                $($(#[$both_meta])* $both: $both_type = $both_default,)*
+                $($(#[$key_meta])* $key: $type = $default,)*
+            }
+        }
+        $crate::settings! {
+            $(#[$other_meta])*
+            pub struct $other {
+                $($(#[$both_meta])* $both: Option<$both_type> = None,)*
+            }
+        }
+
+        impl $other {
+            /// Returns the first table with the keys that this one has.
+            pub fn over(self, table: &$name) -> $name {
+                let mut table = table.clone();
+                $(if let Some(value) = self.$both { table.$both = value; })*
+                table
             }
         }
     };

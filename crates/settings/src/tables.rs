@@ -111,7 +111,7 @@ fn collect<'s>(schema: &'s Value, mut place: Place<'s>, found: &mut Vec<Table<'s
                 several.iter().for_each(|one| collect(one, list.clone(), found));
             }
             Form::Map(values) => {
-                let name = outer["x-name"].as_str().unwrap_or("NAME");
+                let name = outer["x-name"].as_str().or(values["x-name"].as_str()).unwrap_or("NAME");
                 let path = format!("{}.{name}", single.path);
                 collect(values, Place { path, ..single }, found);
             }
@@ -153,14 +153,14 @@ enum Form<'s> {
     List(&'s Value),
     /// … or with those of one of these.
     OneOf(&'s [Value]),
-    /// As `[name.NAME]`.
+    /// As `[name.NAME]`, with these keys; others that it may have are those of another table.
     Map(&'s Value),
 }
 
 impl Form<'_> {
     fn of(schema: &Value) -> Form<'_> {
         let is_table = |schema: &Value| schema["properties"].is_object() && schema["x-inline"].is_null();
-        let items = &schema["items"];
+        let (items, values) = (&schema["items"], &schema["additionalProperties"]);
         if is_table(schema) {
             Form::Table
         } else if is_table(items) {
@@ -168,8 +168,10 @@ impl Form<'_> {
         } else if let Some(several) = items["oneOf"].as_array().filter(|several| several.iter().all(is_table))
         {
             Form::OneOf(several)
-        } else if is_table(&schema["additionalProperties"]) {
-            Form::Map(&schema["additionalProperties"])
+        } else if is_table(values) {
+            Form::Map(values)
+        } else if is_table(&values["oneOf"][0]) {
+            Form::Map(&values["oneOf"][0])
         } else {
             Form::Key
         }

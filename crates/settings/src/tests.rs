@@ -149,15 +149,73 @@ fn keys_that_take_effect_at_once() {
 }
 
 #[test]
-fn bounds_are_named() {
+fn values_that_do_not_fit_are_named() {
     let schema = schema_of::<Engine>();
-    let told = |key: &str, got| fault(&schema["properties"][key], got);
-    assert_eq!(told("depth", Got::Number(48.0)), None);
-    let zero = Got::Number(0.0);
-    assert_eq!(told("depth", zero).as_deref(), Some("expected a whole number from 1 to 48, got 0"));
-    assert_eq!(told("share", zero).as_deref(), Some("expected a number above 0, up to 1, got 0"));
-    assert_eq!(told("pause", Got::Text("1m")), None);
-    assert_eq!(told("pause", Got::Text("5 parsecs")), None, "that is for the parser to say");
-    let told = told("pause", Got::Text("0s"));
-    assert_eq!(told.as_deref(), Some("expected a duration from \"1s\" to \"1h\", got \"0s\""));
+    let told = |key: &str, got| fault(&schema["properties"][key], &got);
+    for (key, got) in [
+        ("depth", Got::Integer(48)),
+        ("share", Got::Integer(1)),
+        ("share", Got::Float(0.5)),
+        ("pause", Got::Text("1m")),
+        ("kind", Got::Text("random")),
+        ("names", Got::List),
+    ] {
+        assert_eq!(told(key, got), None, "{key}");
+    }
+    for (key, got, expected) in [
+        ("depth", Got::Integer(0), "expected a whole number from 1 to 48, got 0"),
+        ("depth", Got::Float(1.0), "expected a whole number from 1 to 48, got 1.0"),
+        ("depth", Got::Text("5"), "expected a whole number from 1 to 48, got \"5\""),
+        ("depth", Got::Date, "expected a whole number from 1 to 48, got a date"),
+        ("share", Got::Integer(0), "expected a number above 0, up to 1, got 0"),
+        ("share", Got::Float(f64::NAN), "expected a number above 0, up to 1, got NaN"),
+        ("pause", Got::Text("0s"), "expected a duration from \"1s\" to \"1h\", got \"0s\""),
+        ("pause", Got::Integer(5), "expected a duration from \"1s\" to \"1h\", got 5"),
+        ("pause", Got::Text("5"), "expected a duration from \"1s\" to \"1h\", got \"5\""),
+        ("kind", Got::Flag(true), "expected \"search\" or \"random\", got true"),
+        (
+            "kind",
+            Got::Text("serch"),
+            "expected \"search\" or \"random\", got \"serch\" (did you mean \"search\"?)",
+        ),
+        ("names", Got::Text("a"), "expected a list in [brackets], got \"a\""),
+        ("draw", Got::Flag(true), "expected a table, got true"),
+    ] {
+        assert_eq!(told(key, got).as_deref(), Some(expected));
+    }
+    let inner = |table: &str, key: &str, got| fault(&schema["properties"][table]["properties"][key], &got);
+    let below = inner("draw", "moves", Got::Integer(-1));
+    assert_eq!(below.as_deref(), Some("expected a whole number from 0, got -1"));
+    // It may be a secret.
+    let secret = inner("draw", "file", Got::Integer(4711));
+    assert_eq!(secret.as_deref(), Some("expected text in quotes, got a number"));
+}
+
+settings! {
+    #[derive(PartialEq, Serialize)]
+    pub struct Base {
+        /// Own.
+        own: usize = 1,
+    }
+    overridden by
+    #[derive(PartialEq)]
+    pub struct Change {
+        /// Both.
+        both: usize = 2,
+        /// Perhaps.
+        perhaps: Option<u16> = None,
+    }
+}
+
+#[test]
+fn keys_of_another_table_replace_those_of_the_first() {
+    let base: Base = toml::from_str("own = 7\nperhaps = 3").unwrap();
+    let change = |text: &str| toml::from_str::<Change>(text).map(|change| change.over(&base));
+    assert_eq!(change(""), Ok(base.clone()));
+    assert_eq!(change("both = 5"), Ok(Base { both: 5, ..base.clone() }));
+    assert_eq!(change("perhaps = 4"), Ok(Base { perhaps: Some(4), ..base.clone() }));
+    assert!(change("own = 5").is_err());
+    assert_eq!(changed(&base, &[]), ["perhaps = 3", "own = 7"]);
+    assert_eq!(changed(&base, &["own"]), ["perhaps = 3"]);
+    assert_eq!(changed(&Base::default(), &[]), [""; 0]);
 }

@@ -1,6 +1,17 @@
 //! Values as TOML has them, and the names of their types.
 
+use serde::Serialize;
 use serde_json::Value;
+
+/// Returns the keys of a table that differ from their defaults, but for these, as the file has them.
+pub fn changed<T: Serialize + Default>(table: &T, except: &[&str]) -> Vec<String> {
+    let [now, usual] = [table, &T::default()].map(|table| serde_json::to_value(table).unwrap_or_default());
+    let keys = now.as_object().into_iter().flatten();
+    let is_shown = |(name, value): &(&String, &Value)| {
+        !except.contains(&name.as_str()) && usual[name.as_str()] != **value
+    };
+    keys.filter(is_shown).map(|(name, value)| format!("{name} = {}", toml(value))).collect()
+}
 
 /// Writes a value in one line.
 pub(crate) fn toml(value: &Value) -> String {
@@ -34,7 +45,7 @@ pub(crate) fn values(schema: &Value) -> Option<Vec<String>> {
 }
 
 /// Returns the type of a key for users: "whole number", "duration".
-pub fn typed(schema: &Value) -> String {
+pub(crate) fn typed(schema: &Value) -> String {
     if let Some(values) = values(schema) {
         return values.join(", ");
     }

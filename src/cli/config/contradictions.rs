@@ -5,9 +5,10 @@ use std::thread;
 use zeitnot_bot::choice::Rule;
 use zeitnot_clients::lichess::{self, Lichess};
 use zeitnot_engine::MoveLimits;
-use zeitnot_external::Named;
+use zeitnot_external::{Named, Protocol};
 use zeitnot_net::{Contradiction, Contradictions};
 use zeitnot_seat::LookupSource;
+use zeitnot_settings::hint;
 
 use super::Config;
 
@@ -29,8 +30,8 @@ impl Config {
         self.servers.iter().map(|server| games(server.config_of::<Lichess>())).sum()
     }
 
-    /// Returns the contradictions. `is_set` tells whether a key is set.
-    pub(super) fn contradictions(&self, is_set: impl Fn(&str) -> bool) -> Vec<Contradiction> {
+    /// Returns the contradictions.
+    pub(super) fn contradictions(&self) -> Vec<Contradiction> {
         let mut found = Contradictions::default();
         let limits = |limits: MoveLimits, found: &mut Contradictions| {
             let move_time = limits.move_time.map(|time| ("limits.move_time", time));
@@ -48,6 +49,10 @@ impl Config {
                 }
                 Named::External(program) => {
                     limits(program.limits, found);
+                    if program.protocol == Protocol::Xboard && program.limits.nodes.is_some() {
+                        let what = "is not a limit of the xboard protocol: set depth or move_time instead";
+                        found.add(&["limits.nodes"], what);
+                    }
                     found.above_zero(&[("start_within", program.start_within)]);
                     for (name, value) in &program.options {
                         let count =
@@ -65,8 +70,8 @@ impl Config {
         for (at, server) in self.servers.iter().enumerate() {
             found.within(&format!("server[{at}]"), |found| server.contradictions(found));
         }
-        if is_set("bot.max_games") {
-            self.games(&mut found, is_set);
+        if self.keys.has("bot.max_games") {
+            self.games(&mut found);
         }
         if let (Some(web), Some(metrics)) = (&self.web, &self.metrics)
             && web.listen == metrics.listen
@@ -95,8 +100,19 @@ impl Config {
         }
     }
 
-    /// Rules of `[[bot.choose]]` that are never used.
+    /// Rules of `[[bot.choose]]` that are never used, or whose engine is missing.
     fn rules(&self, found: &mut Contradictions) {
+        let names: Vec<_> = self.engines.keys().map(String::as_str).collect();
+        let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        for (at, Rule { engine, .. }) in self.bot.choose.iter().enumerate() {
+            if !names.contains(&engine.as_str()) {
+                let hint = hint(engine, names.iter().copied());
+                let what = format!(
+                    "no engine is called `{engine}`{hint}; known: {known}; each has a table [engines.NAME]"
+                );
+                found.add(&[&format!("bot.choose[{at}].engine")], what);
+            }
+        }
         let is_ours = |rule: &Rule| !matches!(self.engines.get(&rule.engine), Some(Named::External(_)));
         let rules = &self.bot.choose;
         let Some(first) = rules.iter().position(Rule::matches_all) else { return };
@@ -111,14 +127,14 @@ impl Config {
     }
 
     /// Accounts that take more games than are played.
-    fn games(&self, found: &mut Contradictions, is_set: impl Fn(&str) -> bool) {
+    fn games(&self, found: &mut Contradictions) {
         let max_games = self.bot.max_games;
         let accounts = self.servers.iter().enumerate();
         let accounts =
             accounts.filter_map(|(at, server)| Some((at, server.config_of::<Lichess>()?.concurrency)));
         let accounts = accounts.map(|(at, games)| (format!("server[{at}]"), games.get() as usize));
-        let accounts: Vec<_> =
-            accounts.filter(|(server, _)| is_set(&format!("{server}.concurrency"))).collect();
+        let is_set = |server: &str| self.keys.has(&format!("{server}.concurrency"));
+        let accounts: Vec<_> = accounts.filter(|(server, _)| is_set(server)).collect();
         for (server, games) in &accounts {
             found
                 .within(server, |found| found.at_most(("concurrency", *games), ("bot.max_games", max_games)));

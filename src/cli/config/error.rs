@@ -1,6 +1,9 @@
 //! Mistakes in a configuration, each in one line: place, key, what was expected and what was found.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
+
+use toml::Table;
+use zeitnot_settings::hint;
 
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,21 +43,38 @@ impl fmt::Display for Place {
     }
 }
 
-impl ConfigError {
-    /// A mistake that concerns the whole file, or a key of it that no line is known of.
-    pub(in crate::cli) fn of_file(file: &str, key: impl Into<String>, what: impl Into<String>) -> Self {
-        let place = Place::File { name: file.to_owned(), line: None };
-        ConfigError { place, key: key.into(), what: what.into() }
-    }
-}
-
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.place.fmt(f)?;
         if !self.key.is_empty() {
-            write!(f, " {}:", self.key)?;
+            write!(f, " {}:", without_tokens(&self.key))?;
         }
-        write!(f, " {}", self.what)
+        write!(f, " {}", without_tokens(&self.what))
+    }
+}
+
+/// The keys of a file and of the command line.
+#[derive(Clone, Debug, Default)]
+pub(in crate::cli) struct Keys {
+    pub(in crate::cli) file: String,
+    /// By their paths.
+    pub(super) places: BTreeMap<String, Place>,
+    pub(in crate::cli) values: Table,
+}
+
+impl Keys {
+    /// Returns whether a key such as `server[0].concurrency` is set.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.places.contains_key(path)
+    }
+
+    /// A mistake in a key, or in what it stands for; it is reported at the place of the key or of its table.
+    pub(in crate::cli) fn mistake(&self, key: impl Into<String>, what: impl Into<String>) -> ConfigError {
+        let key = key.into();
+        let ends = key.match_indices(['.', '[']).map(|(at, _)| at).chain([key.len()]);
+        let place = ends.rev().find_map(|end| self.places.get(&key[..end])).cloned();
+        let place = place.unwrap_or_else(|| Place::File { name: self.file.clone(), line: None });
+        ConfigError { place, key, what: what.into() }
     }
 }
 
@@ -68,7 +88,8 @@ pub struct ConfigErrors {
 impl ConfigErrors {
     /// One mistake that concerns the whole file.
     pub(super) fn whole(file: &str, what: impl Into<String>) -> ConfigErrors {
-        ConfigErrors { file: file.to_owned(), errors: vec![ConfigError::of_file(file, "", what)] }
+        let keys = Keys { file: file.to_owned(), ..Keys::default() };
+        ConfigErrors { file: file.to_owned(), errors: vec![keys.mistake("", what)] }
     }
 
     /// Fails if there are mistakes.
@@ -95,68 +116,73 @@ impl fmt::Display for ConfigErrors {
     }
 }
 
-/// Shortest part of a word that stands for the whole.
-const MIN_PART: usize = 3;
-
-/// Rewrites a message of serde as `expected …, got …`, in one line.
+/// Rewrites a message of the parser of a table, in one line.
 pub(super) fn plain(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    let split = |prefix: &str| message.strip_prefix(prefix)?.split_once(", expected ");
-    if let Some((got, expected)) = split("invalid type: ").or_else(|| split("invalid value: ")) {
-        format!("expected {}, got {got}{}", type_name(expected), hint(got, quoted(expected)))
-    } else if let Some((key, known)) = split("unknown field ") {
-        let hint = hint(key, quoted(known));
-        format!("unknown key {key}{hint}; known here: {}", known.trim_start_matches("one of "))
-    } else if let Some((got, known)) = split("unknown variant ") {
-        format!("expected {}, got {got}{}", known.trim_start_matches("one of "), hint(got, quoted(known)))
+    let invalid = message.strip_prefix("invalid value: ").and_then(|rest| rest.split_once(", expected "));
+    if let Some((got, expected)) = invalid {
+        format!("expected {expected}, got {got}")
     } else if let Some((wrong, known)) = message.split_once("; known: ")
         && let Some(word) = wrong.split('\'').nth(1)
     {
         format!("{wrong}{}; known: {known}", hint(word, known.split(", ")))
     } else if message == "invalid socket address syntax" {
-        format!("expected {}", type_name("socket address"))
+        "expected an address to listen on, such as \"127.0.0.1:8000\"".to_owned()
     } else {
         message
     }
 }
 
-/// Words between backticks.
-fn quoted(text: &str) -> impl Iterator<Item = &str> {
-    text.split('`').skip(1).step_by(2)
+/// Rewrites a message about text that is not TOML. `at` is the text that it is about.
+pub(super) fn syntax(message: &str, at: &str) -> String {
+    match message {
+        "duplicate key" => format!("`{at}` is there a second time: remove one"),
+        "string values must be quoted, expected literal string" if at.trim().is_empty() => {
+            "there is no value after `=`".to_owned()
+        }
+        // A word that begins as `nan` or `inf` does.
+        "string values must be quoted, expected literal string" | "invalid float, expected `nan`" => {
+            "text needs quotes".to_owned()
+        }
+        _ if message.starts_with("invalid boolean") => "expected true or false; text needs quotes".to_owned(),
+        _ if message.starts_with("cannot extend value") => {
+            "is set to a value above, and cannot be a table as well: remove one".to_owned()
+        }
+        _ if message.starts_with("missing escaped value") => {
+            "unknown escape: write \\ twice, or the text in 'single quotes'".to_owned()
+        }
+        _ => plain(message),
+    }
 }
 
-/// Asks whether one of these words was meant; empty if none is like it. The word may stand in quotes.
-pub(super) fn hint<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> String {
-    let word = word.trim_start_matches("string ").trim_matches(['`', '"']);
-    let distance = |known: &str| match known.starts_with(word) && word.len() >= MIN_PART {
-        true => 1,
-        false => strsim::osa_distance(&word.to_lowercase(), &known.to_lowercase()),
-    };
-    let known = known.into_iter().map(|known| (distance(known), known));
-    let is_like = |(distance, known): &(usize, &str)| *distance <= known.len().max(word.len()) / 3;
-    let nearest = known.filter(is_like).min_by_key(|(distance, _)| *distance);
-    nearest.map_or_else(String::new, |(_, known)| format!(" (did you mean `{known}`?)"))
+/// Hides tokens of Lichess, which may stand in place of anything.
+fn without_tokens(text: &str) -> String {
+    const START: &str = "lip_";
+    let is_in = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut parts = text.split(START);
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_word = !shown.ends_with(is_in) && part.starts_with(is_in);
+        shown += START;
+        shown += if is_word { "…" } else { "" };
+        shown += if is_word { part.trim_start_matches(is_in) } else { part };
+    }
+    shown
 }
 
-/// Rewrites serde's name of a type.
-fn type_name(expected: &str) -> &str {
-    match expected {
-        "u8" => "a whole number from 0 to 255",
-        "u16" => "a whole number from 0 to 65535",
-        "u32" => "a whole number from 0 to 4294967295",
-        "a nonzero u16" => "a whole number from 1 to 65535",
-        "a nonzero u32" => "a whole number from 1 to 4294967295",
-        "usize" | "u64" => "a whole number, not below zero",
-        "a nonzero usize" | "a nonzero u64" => "a whole number above zero",
-        "i8" | "i16" | "i32" | "i64" => "a whole number",
-        "f32" | "f64" => "a number",
-        "socket address" => "an address to listen on, such as \"127.0.0.1:8000\"",
-        "a string" => "text in quotes",
-        "a boolean" => "true or false",
-        "a duration" => "a duration such as \"50ms\" or \"2s\"",
-        "a sequence" => "a list in [brackets]",
-        "a map" => "a table",
-        _ if expected.starts_with("struct ") => "a table",
-        _ => expected,
+#[cfg(test)]
+mod tests {
+    use super::without_tokens;
+
+    #[test]
+    fn tokens_of_lichess_are_hidden() {
+        for (text, shown) in [
+            ("cannot read token_file lip_Abc_1: no", "cannot read token_file lip_…: no"),
+            ("lip_a lip_b", "lip_… lip_…"),
+            ("flip_board, lip_", "flip_board, lip_"),
+            ("none", "none"),
+        ] {
+            assert_eq!(without_tokens(text), shown);
+        }
     }
 }

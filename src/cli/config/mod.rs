@@ -4,11 +4,10 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
-use toml::Table;
 use zeitnot_arena as arena;
 use zeitnot_bot as bot;
 use zeitnot_bot::cache;
@@ -18,15 +17,16 @@ use zeitnot_external as external;
 use zeitnot_settings::{JsonSchema, schemars};
 use zeitnot_web::page;
 
-use super::{log, service::metrics};
+use super::{log, read_text, service::metrics};
 
-mod bounds;
 mod contradictions;
 mod error;
 mod overrides;
 mod reader;
 mod schema;
+mod validate;
 
+pub(super) use error::Keys;
 pub use error::{ConfigError, ConfigErrors};
 use overrides::DEFAULT_FILE;
 pub use overrides::{ConfigArgs, ConfigFileArgs, Overrides};
@@ -34,14 +34,17 @@ use reader::Reader;
 pub(super) use schema::server_table;
 pub use schema::{Audience, key_tables, sample_for, schema, schema_file};
 
+/// Maximum size of a file in bytes.
+const MAX_SIZE: u64 = 1 << 20;
+
 /// The configuration file. Missing keys have defaults.
 #[derive(Debug, JsonSchema)]
 pub struct Config {
     /// Our engine.
     pub engine: engine::Config,
-    /// Other engines, each with a name, for the rules of `[[bot.choose]]`: a program, or without `command` an engine of ours;
-    /// see docs/engines.md.
-    #[schemars(extend("x-name" = "stockfish"))]
+    /// Other engines, each with a name, for the rules of `[[bot.choose]]`: a program by these keys, or an engine of ours by
+    /// those of `[engine]`; see docs/engines.md.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub engines: BTreeMap<String, external::Named>,
     /// Games at once, time for moves, and sources of moves.
     pub bot: bot::Config,
@@ -61,6 +64,8 @@ pub struct Config {
     /// Servers to play on, for `zeitnot play`; any number of these tables.
     #[schemars(rename = "server", with = "Vec<serde_json::Value>")]
     pub servers: Vec<Server>,
+    #[schemars(skip)]
+    pub(super) keys: Keys,
 }
 
 impl Config {
@@ -69,27 +74,22 @@ impl Config {
     /// # Errors
     /// [`ConfigErrors`]: all mistakes in it.
     pub fn load(source: &ConfigArgs) -> Result<Config, ConfigErrors> {
-        Config::load_with_keys(source).map(|(config, _)| config)
-    }
-
-    /// Reads the configuration of a command, and returns its keys as well, those of the command line included.
-    ///
-    /// # Errors
-    /// [`ConfigErrors`]: all mistakes in it.
-    pub(in crate::cli) fn load_with_keys(source: &ConfigArgs) -> Result<(Config, Table), ConfigErrors> {
         let text = Config::read(source)?;
-        Config::parse_with_keys(&source.config.display().to_string(), &text, &source.overrides)
+        Config::parse_with(&source.config.display().to_string(), &text, &source.overrides)
     }
 
     fn read(ConfigArgs { config, .. }: &ConfigArgs) -> Result<String, ConfigErrors> {
         let file = config.display().to_string();
-        fs::read_to_string(config).map_err(|error| {
+        read_text(config, MAX_SIZE).map_err(|error| {
             let what = match error.kind() {
                 io::ErrorKind::NotFound => {
                     "no such file; make one with: zeitnot check --default > config.toml".to_owned()
                 }
                 io::ErrorKind::InvalidData => "is not UTF-8 text".to_owned(),
                 io::ErrorKind::IsADirectory => "is a folder; name a file".to_owned(),
+                io::ErrorKind::FileTooLarge => {
+                    "is larger than a configuration: is it the right file?".to_owned()
+                }
                 _ => error.to_string(),
             };
             ConfigErrors::whole(&file, what)
@@ -117,18 +117,9 @@ impl Config {
         Config::parse_with(file, text, &Overrides::default())
     }
 
-    /// Reads the text of a file of this name, and the keys of the command line.
+    /// Reads the text of a file of this name, and the keys of the command line. Variables that it takes secrets from are
+    /// withheld from child processes.
     pub fn parse_with(file: &str, text: &str, overrides: &Overrides) -> Result<Config, ConfigErrors> {
-        Config::parse_with_keys(file, text, overrides).map(|(config, _)| config)
-    }
-
-    /// Reads the text of a file of this name, and the keys of the command line; returns all keys, too. Variables that it
-    /// takes secrets from are withheld from child processes.
-    pub(in crate::cli) fn parse_with_keys(
-        file: &str,
-        text: &str,
-        overrides: &Overrides,
-    ) -> Result<(Config, Table), ConfigErrors> {
         // Before the reader, which borrows from them.
         let (set, named);
         let mut reader = Reader::new(file, text).map_err(|errors| match is_of_lichess_bot(text) {
@@ -145,10 +136,9 @@ impl Config {
         named = overrides.player.as_deref().map_or_else(Vec::new, |player| reader.named(player));
         reader.apply(&named);
         reader.check_version()?;
-        reader.check_rules();
         let mut config = Config {
             engine: reader.section("engine"),
-            engines: reader.section("engines"),
+            engines: reader.engines(),
             bot: reader.section("bot"),
             online_moves: reader.section("online_moves"),
             cache: reader.section("cache"),
@@ -157,14 +147,15 @@ impl Config {
             web: reader.section("web"),
             metrics: reader.section("metrics"),
             servers: reader.servers(),
+            keys: reader.keys(),
         };
-        if !reader.is_set("bot.max_games") {
+        if !config.keys.has("bot.max_games") {
             config.bot.max_games = config.bot.max_games.max(config.games_at_once());
         }
-        let keys = reader.finish(|is_set| config.contradictions(is_set))?;
+        reader.finish(&config.keys, || config.contradictions())?;
         let accounts = config.servers.iter().filter_map(|server| server.config_of::<Lichess>());
         accounts.filter_map(|account| account.token_env).for_each(|name| external::process::withhold(&name));
-        Ok((config, keys))
+        Ok(config)
     }
 }
 

@@ -1,25 +1,29 @@
 //! Reads the parsed file table by table, and collects all mistakes.
 
-use std::ops::Range;
+use std::{collections::BTreeMap, ops::Range};
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use toml::{
     Spanned, Table,
-    de::{DeString, DeTable, DeValue, Error},
+    de::{DeTable, DeValue, Error},
 };
 
 use zeitnot_clients::{PROTOCOLS, ProtocolEntry, Server};
+use zeitnot_engine::Config as OwnConfig;
+use zeitnot_external::{self as external, Named};
 use zeitnot_net::{Contradiction, FileVersion};
+use zeitnot_settings::hint;
 
 use super::{
-    bounds::out_of_bounds,
-    error::{ConfigError, ConfigErrors, Place, hint, plain},
+    error::{ConfigError, ConfigErrors, Keys, Place, plain, syntax},
     overrides::{BadOverride, Override, PLAYER, SET},
     schema,
+    validate::{take_mistakes, unknown},
 };
 
 const SERVER: &str = "server";
+const ENGINES: &str = "engines";
 const VERSION_KEY: &str = "config_version";
 /// Version of the keys. One more is a version whose files an older program would take for others.
 const VERSION: u64 = 1;
@@ -29,7 +33,8 @@ const MAX_SYNTAX_ERRORS: usize = 10;
 /// The tables that are not read yet, and the mistakes in the others.
 pub(super) struct Reader<'t> {
     file: &'t str,
-    text: &'t str,
+    /// Ends of the lines in the text.
+    lines: Vec<usize>,
     root: DeTable<'t>,
     /// All keys, those of the command line included.
     keys: DeTable<'t>,
@@ -37,8 +42,6 @@ pub(super) struct Reader<'t> {
     options: Vec<(usize, &'static str)>,
     end: usize,
     errors: Vec<ConfigError>,
-    /// Names of the tables; all others are unknown keys.
-    known: Vec<&'static str>,
 }
 
 impl<'t> Reader<'t> {
@@ -47,13 +50,12 @@ impl<'t> Reader<'t> {
         let (root, mut broken) = DeTable::parse_recoverable(text);
         let mut reader = Reader {
             file,
-            text,
+            lines: text.match_indices('\n').map(|(at, _)| at).collect(),
             root: root.into_inner(),
             keys: DeTable::new(),
             options: Vec::new(),
             end: text.len() + 1,
             errors: Vec::new(),
-            known: Vec::new(),
         };
         if let Some((span, key, what)) = early_part(&reader.root) {
             // The headers below begin the same tables again.
@@ -62,11 +64,12 @@ impl<'t> Reader<'t> {
         }
         let more = broken.len().saturating_sub(MAX_SYNTAX_ERRORS);
         for (at, error) in broken.into_iter().take(MAX_SYNTAX_ERRORS + 1).enumerate() {
+            let span = error.span().unwrap_or_default();
             let what = match at < MAX_SYNTAX_ERRORS {
-                true => plain(error.message()),
+                true => syntax(error.message(), text.get(span.clone()).unwrap_or_default()),
                 false => format!("and {more} more mistakes from here on: is it the right file?"),
             };
-            reader.error(error.span().unwrap_or_default(), "", what);
+            reader.error(span, "", what);
         }
         ConfigErrors::check(file, std::mem::take(&mut reader.errors))?;
         Ok(reader)
@@ -111,9 +114,15 @@ impl<'t> Reader<'t> {
         self.keys = self.root.clone();
     }
 
-    /// Returns whether a key such as `server[0].concurrency` is set.
-    pub(super) fn is_set(&self, path: &str) -> bool {
-        span_of(&self.keys, path).is_some()
+    /// Returns all keys and their places.
+    pub(super) fn keys(&self) -> Keys {
+        let mut spans = Spans::new();
+        collect_spans("", &self.keys, &mut spans);
+        let places = spans.into_iter().map(|(path, [key, _])| (path, self.place(&key))).collect();
+        let values = toml::Deserializer::from(Spanned::new(0..self.end, self.keys.clone()));
+        // What cannot be a value is a mistake, and was reported.
+        let values = Table::deserialize(values).unwrap_or_default();
+        Keys { file: self.file.to_owned(), places, values }
     }
 
     fn option_error(&mut self, option: &'static str, (key, what): BadOverride) {
@@ -121,22 +130,10 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads a table; a missing table has defaults.
-    pub(super) fn section<T: DeserializeOwned + Default>(&mut self, name: &'static str) -> T {
-        self.known.push(name);
+    pub(super) fn section<T: DeserializeOwned + Default>(&mut self, name: &str) -> T {
         let Some(value) = self.root.remove(name) else { return T::default() };
-        let span = value.span();
-        match value.into_inner() {
-            DeValue::Table(table) => {
-                let table = Spanned::new(span, table);
-                let read = |table| T::deserialize(toml::Deserializer::from(table));
-                self.table(name, schema::table(name), table, read)
-            }
-            _ => {
-                self.error(span, name, format!("expected a table: [{name}]"));
-                None
-            }
-        }
-        .unwrap_or_default()
+        let read = |table| T::deserialize(toml::Deserializer::from(table));
+        self.table(name, schema::table(name), value, read).unwrap_or_default()
     }
 
     /// Checks that this program knows the version of the file. Other mistakes in a newer one are not reported: most are
@@ -153,33 +150,37 @@ impl<'t> Reader<'t> {
         ConfigErrors::check(self.file, std::mem::take(&mut self.errors))
     }
 
-    /// Checks that the rules of `[[bot.choose]]` name configured engines.
-    pub(super) fn check_rules(&mut self) {
-        let engines = self.root.get("engines").and_then(|engines| engines.get_ref().as_table());
-        let known = |name: &str| engines.is_some_and(|engines| engines.contains_key(name));
-        let names: Vec<_> = engines.into_iter().flatten().map(|(name, _)| name.get_ref().as_ref()).collect();
-        let listed = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        let rules = self.root.get("bot").and_then(|bot| bot.get_ref().get("choose"));
-        let rules = rules.and_then(|rules| rules.get_ref().as_array());
-        let mut unknown = Vec::new();
-        for (at, rule) in rules.into_iter().flatten().enumerate() {
-            let Some(engine) = rule.get_ref().get("engine") else { continue };
-            if let Some(name) = engine.get_ref().as_str().filter(|name| !known(name)) {
-                let hint = hint(name, names.iter().copied());
-                let what = format!(
-                    "no engine is called `{name}`{hint}; known: {listed}; each has a table [engines.NAME]"
-                );
-                unknown.push((engine.span(), format!("bot.choose[{at}].engine"), what));
-            }
+    /// Reads the engines: those with a command are programs, those with a key of `[engine]` ours.
+    pub(super) fn engines(&mut self) -> BTreeMap<String, Named> {
+        let Some(value) = self.root.remove(ENGINES) else { return BTreeMap::new() };
+        let span = value.span();
+        let DeValue::Table(engines) = value.into_inner() else {
+            self.error(span, ENGINES, "expected a table for each engine: [engines.NAME]".to_owned());
+            return BTreeMap::new();
+        };
+        let engines = engines.into_iter().filter_map(|(name, engine)| {
+            let name = name.into_inner().into_owned();
+            Some((name.clone(), self.engine(&format!("{ENGINES}.{name}"), engine)?))
+        });
+        engines.collect()
+    }
+
+    fn engine(&mut self, path: &str, engine: Spanned<DeValue<'t>>) -> Option<Named> {
+        let keys: Vec<_> =
+            engine.get_ref().as_table().into_iter().flatten().map(|(key, _)| key.get_ref()).collect();
+        let is_program = keys.iter().any(|key| *key == "command");
+        let (schema, is_own) =
+            schema::engine_table(keys.iter().map(|key| key.as_ref()).filter(|_| !is_program));
+        if is_own {
+            let read = |table| OwnConfig::deserialize(toml::Deserializer::from(table));
+            return self.table(path, schema, engine, read).map(Named::Own);
         }
-        for (span, key, what) in unknown {
-            self.error(span, &key, what);
-        }
+        let read = |table| external::Config::deserialize(toml::Deserializer::from(table));
+        self.table(path, schema, engine, read).map(Named::External)
     }
 
     /// Reads the servers, each by its protocol.
     pub(super) fn servers(&mut self) -> Vec<Server> {
-        self.known.push(SERVER);
         let Some(value) = self.root.remove(SERVER) else { return Vec::new() };
         let span = value.span();
         match value.into_inner() {
@@ -193,29 +194,23 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Returns all keys, or all mistakes; tables that were not read are unknown keys. Contradictions are looked for where
-    /// there are no other mistakes; the function is told which keys are set.
+    /// Fails if there are mistakes; tables that were not read are unknown keys. Contradictions are looked for where there are
+    /// no other mistakes.
     pub(super) fn finish(
         mut self,
-        contradictions: impl FnOnce(&dyn Fn(&str) -> bool) -> Vec<Contradiction>,
-    ) -> Result<Table, ConfigErrors> {
-        for (key, _) in std::mem::take(&mut self.root) {
-            let hint = hint(key.get_ref(), self.known.iter().copied());
-            let what =
-                format!("unknown key `{}`{hint}; known here: {}", key.get_ref(), self.known.join(", "));
-            self.error(key.span(), key.get_ref(), what);
+        keys: &Keys,
+        contradictions: impl FnOnce() -> Vec<Contradiction>,
+    ) -> Result<(), ConfigErrors> {
+        for (key, value) in std::mem::take(&mut self.root) {
+            self.error(key.span(), key.get_ref(), unknown(schema::schema(), key.get_ref(), value.get_ref()));
         }
         if self.errors.is_empty() {
-            for Contradiction { keys, what } in contradictions(&|path| self.is_set(path)) {
-                let set = keys.iter().find_map(|key| Some((key, span_of(&self.keys, key)?)));
-                if let Some((key, span)) = set {
-                    self.error(span, key, what);
-                }
+            for Contradiction { keys: paths, what } in contradictions() {
+                let set = paths.into_iter().find(|path| keys.has(path));
+                self.errors.extend(set.map(|path| keys.mistake(path, what)));
             }
         }
-        ConfigErrors::check(self.file, self.errors)?;
-        let keys = toml::Deserializer::from(Spanned::new(0..self.end, self.keys));
-        Table::deserialize(keys).map_err(|error| ConfigErrors::whole(self.file, error.message()))
+        ConfigErrors::check(self.file, self.errors)
     }
 
     fn server(&mut self, at: usize, server: Spanned<DeValue<'t>>) -> Option<Server> {
@@ -235,11 +230,12 @@ impl<'t> Reader<'t> {
         match name.get_ref().as_str().and_then(ProtocolEntry::find) {
             Some(row) => {
                 let schema = schema::server_table(row.name);
-                self.table(&path, schema, Spanned::new(span, table), |table| row.read(table))
+                let table = Spanned::new(span, DeValue::Table(table));
+                self.table(&path, schema, table, |table| row.read(table))
             }
             None => {
                 let hint = hint(name.get_ref().as_str().unwrap_or_default(), names);
-                self.error(name.span(), &key, format!("no protocol of ours{hint}; known: {known}"));
+                self.error(name.span(), &key, format!("unknown protocol{hint}; known: {known}"));
                 None
             }
         }
@@ -250,56 +246,46 @@ impl<'t> Reader<'t> {
         &mut self,
         path: &str,
         schema: &Value,
-        mut table: Spanned<DeTable<'t>>,
+        mut value: Spanned<DeValue<'t>>,
         read: impl Fn(Spanned<DeTable<'t>>) -> Result<T, Error>,
     ) -> Option<T> {
-        let mut sound = true;
-        for (key, (span, path, what)) in out_of_bounds(path, schema, table.get_ref()) {
-            self.error(span, &path, what);
-            table.get_mut().remove(&key);
-            sound = false;
-        }
+        let mistakes = take_mistakes(path, schema, &mut value);
+        let mut sound = mistakes.is_empty();
+        mistakes.into_iter().for_each(|(span, path, what)| self.error(span, &path, what));
+        let whole = value.span();
+        let DeValue::Table(mut table) = value.into_inner() else { return None };
+        let mut spans = Spans::new();
+        collect_spans("", &table, &mut spans);
         loop {
-            let error = match read(table.clone()) {
+            let error = match read(Spanned::new(whole.clone(), table.clone())) {
                 Ok(value) => return sound.then_some(value),
                 Err(error) => error,
             };
-            let span = error.span().unwrap_or(table.span());
-            let culprit =
-                table.get_ref().iter().find_map(|entry| Some((entry.0.clone(), path_to(&span, entry)?)));
+            let span = error.span().unwrap_or_else(|| whole.clone());
+            let culprit = spans.iter().find(|(_, places)| places.contains(&span)).map(|(inner, _)| inner);
             // An error of the table as a whole may be caused by a key that was removed.
             if culprit.is_some() || sound {
-                let inner = culprit.as_ref().map_or("", |(_, inner)| inner);
-                self.bad_table(format!("{path}{inner}"), span, error.message());
+                let inner = culprit.map(|inner| format!(".{inner}")).unwrap_or_default();
+                self.error(span, &format!("{path}{inner}"), plain(error.message()));
             }
-            table.get_mut().remove(&culprit?.0);
+            table.remove(culprit?.split(['.', '[']).next()?)?;
             sound = false;
         }
     }
 
-    fn bad_table(&mut self, mut key: String, span: Range<usize>, message: &str) {
-        let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
-        let what = match missing {
-            Some(field) => {
-                key.push_str(&format!(".{field}"));
-                "is missing".to_owned()
-            }
-            None => plain(message),
-        };
-        self.error(span, &key, what);
+    fn error(&mut self, at: Range<usize>, key: &str, what: String) {
+        let place = self.place(&at);
+        self.errors.push(ConfigError { place, key: key.to_owned(), what });
     }
 
-    fn error(&mut self, at: Range<usize>, key: &str, what: String) {
-        let option = self.options.iter().rev().find(|(start, _)| *start <= at.start);
-        let place = match option {
+    fn place(&self, at: &Range<usize>) -> Place {
+        match self.options.iter().rev().find(|(start, _)| *start <= at.start) {
             Some((_, option)) => Place::Option(option),
             None => {
-                let before = self.text.as_bytes().iter().take(at.start);
-                let line = 1 + before.filter(|byte| **byte == b'\n').count();
+                let line = 1 + self.lines.partition_point(|end| *end < at.start);
                 Place::File { name: self.file.to_owned(), line: Some(line) }
             }
-        };
-        self.errors.push(ConfigError { place, key: key.to_owned(), what });
+        }
     }
 }
 
@@ -316,41 +302,24 @@ fn early_part(root: &DeTable<'_>) -> Option<(Range<usize>, String, String)> {
     parts.iter().all(|(_, value)| is_table(value)).then(|| (key.span(), name, what))
 }
 
-/// Returns the place of a key such as `server[0].concurrency`, if it is set. Names may have dots in them, as users
-/// choose some.
-fn span_of(table: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
-    table.iter().find_map(|(key, value)| match path.strip_prefix(key.get_ref().as_ref())? {
-        "" => Some(key.span()),
-        rest => span_within(value, rest),
-    })
-}
+/// Places of keys and of their values, by the keys' paths; those of the items of lists are the same.
+type Spans = BTreeMap<String, [Range<usize>; 2]>;
 
-fn span_within(value: &Spanned<DeValue<'_>>, path: &str) -> Option<Range<usize>> {
-    if let Some(path) = path.strip_prefix('.') {
-        return span_of(value.get_ref().as_table()?, path);
+fn collect_spans(path: &str, table: &DeTable<'_>, found: &mut Spans) {
+    for (key, value) in table {
+        collect_spans_within(format!("{path}{}", key.get_ref()), key.span(), value, found);
     }
-    let (at, path) = path.strip_prefix('[')?.split_once(']')?;
-    let item = value.get_ref().as_array()?.get(at.parse::<usize>().ok()?)?;
-    if path.is_empty() { Some(item.span()) } else { span_within(item, path) }
 }
 
-/// Path to the key or value at this place in the text, such as `.offer.times[1]`, if it is in this entry of a table.
-fn path_to(
-    place: &Range<usize>,
-    (key, value): (&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>),
-) -> Option<String> {
-    let inner = if key.span() == *place { Some(String::new()) } else { path_within(place, value) };
-    Some(format!(".{}{}", key.get_ref(), inner?))
-}
-
-fn path_within(place: &Range<usize>, value: &Spanned<DeValue<'_>>) -> Option<String> {
-    if value.span() == *place {
-        return Some(String::new());
-    }
-    let in_list = |(at, value): (usize, &Spanned<_>)| Some(format!("[{at}]{}", path_within(place, value)?));
+fn collect_spans_within(path: String, key: Range<usize>, value: &Spanned<DeValue<'_>>, found: &mut Spans) {
     match value.get_ref() {
-        DeValue::Table(table) => table.iter().find_map(|entry| path_to(place, entry)),
-        DeValue::Array(list) => list.iter().enumerate().find_map(in_list),
-        _ => None,
+        DeValue::Table(table) => collect_spans(&format!("{path}."), table, found),
+        DeValue::Array(list) => {
+            for (at, item) in list.iter().enumerate() {
+                collect_spans_within(format!("{path}[{at}]"), item.span(), item, found);
+            }
+        }
+        _ => {}
     }
+    found.insert(path, [key, value.span()]);
 }

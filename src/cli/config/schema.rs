@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 use zeitnot_clients::{PROTOCOLS, ProtocolEntry};
-use zeitnot_settings::{Sample, page, sample, schema_of};
+use zeitnot_engine as engine;
+use zeitnot_external as external;
+use zeitnot_settings::{Sample, Table, page, sample, schema_of, tables};
 
 use super::Config;
 
@@ -16,12 +18,27 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
         "type": "integer", "minimum": 1, "default": 1
     });
     first(&mut schema, "config_version", version);
+    let [program, own] = ENGINES.each_ref();
+    schema["properties"]["engines"]["additionalProperties"] = json!({ "oneOf": [program, own] });
     schema["properties"][SERVER]["items"] =
         json!({ "oneOf": PROTOCOLS.iter().map(server).collect::<Vec<_>>() });
     // Every table may be missing.
     schema["required"] = json!([]);
     schema["additionalProperties"] = json!(false);
     schema
+});
+
+/// All tables of the file.
+pub(super) static TABLES: LazyLock<Vec<Table<'static>>> = LazyLock::new(|| tables(&SCHEMA));
+
+/// Schemas of an `[engines.NAME]` table: of a program, and of an engine of ours.
+static ENGINES: LazyLock<[Value; 2]> = LazyLock::new(|| {
+    let own = schema_of::<engine::Config>();
+    [schema_of::<external::Config>(), own].map(|mut schema| {
+        // Only the whole schema may name its dialect.
+        schema.as_object_mut().map(|schema| schema.shift_remove("$schema"));
+        schema
+    })
 });
 
 const SERVER: &str = "server";
@@ -55,6 +72,14 @@ pub fn schema() -> &'static Value {
 /// Returns the schema of a table at the top.
 pub(super) fn table(name: &str) -> &'static Value {
     &SCHEMA["properties"][name]
+}
+
+/// Returns the schema of an `[engines.NAME]` table with these keys.
+pub(super) fn engine_table<'k>(mut keys: impl Iterator<Item = &'k str>) -> (&'static Value, bool) {
+    let [program, own] = &*ENGINES;
+    let is_own =
+        keys.any(|key| own["properties"].get(key).is_some() && program["properties"].get(key).is_none());
+    (if is_own { own } else { program }, is_own)
 }
 
 /// Returns the schema of a `[[server]]` table.

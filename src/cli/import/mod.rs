@@ -4,15 +4,14 @@
 //! the whole. `tables` holds both configurations meanwhile.
 
 use std::{
-    fs::File,
-    io::{self, IsTerminal, Read, Write},
+    io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
 };
 
 use zeitnot_net::secret_file;
 use zeitnot_wire::lichess::Token;
 
-use super::{CliError, print, unwritten, usage};
+use super::{CliError, print, read_text, unwritten, usage};
 
 mod convert;
 mod matchmaking;
@@ -49,7 +48,7 @@ const MAX_SIZE: u64 = 256 << 10;
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let wrong = |why: String| usage(format!("{}: {why}", args.config.display()));
-    let text = read(&args.config).map_err(|error| wrong(error.to_string()))?;
+    let text = read_text(&args.config, MAX_SIZE).map_err(|error| wrong(error.to_string()))?;
     let home = args.config.parent().unwrap_or(Path::new(""));
     let Converted { text, token, left } = convert(&text, home, args.token_file.as_deref()).map_err(wrong)?;
     if let (Some(file), Some(token)) = (&args.token_file, &token) {
@@ -63,15 +62,6 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         }
     }
     Ok(())
-}
-
-fn read(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(MAX_SIZE + 1).read_to_string(&mut text)?;
-    match text.len() as u64 > MAX_SIZE {
-        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "too large for a configuration")),
-        false => Ok(text),
-    }
 }
 
 /// Writes a new file that only its owner can read.

@@ -3,7 +3,7 @@
 
 use std::{fmt::Display, sync::Arc};
 
-use zeitnot_arena as arena;
+use zeitnot_arena::ArenaError;
 use zeitnot_bot::{cache, sources::MoveSources};
 use zeitnot_clients::{Server, Written, lookup::Lookup};
 use zeitnot_engine::{self as engine, EngineFactory, TableScope, memory, syzygy::Tablebases};
@@ -12,7 +12,7 @@ use zeitnot_host::database::DatabaseLocation;
 
 use super::{
     CliError,
-    config::{Config, ConfigError, ConfigErrors},
+    config::{Config, ConfigError, ConfigErrors, Keys},
     engines::Engines,
 };
 
@@ -34,8 +34,8 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Checks and opens what playing by this configuration needs. Connects to nothing, and writes no file.
-    pub(super) fn open(file: &str, config: &Config) -> Result<Prepared, CliError> {
-        let mut checks = Checks { file, mistakes: Vec::new(), warnings: Vec::new() };
+    pub(super) fn open(config: &Config) -> Result<Prepared, CliError> {
+        let mut checks = Checks::new(config);
         checks.servers(&config.servers);
         checks.memory(config);
         if !config.servers.is_empty()
@@ -56,10 +56,10 @@ impl Prepared {
         checks.end()?;
         let (Some(factory), Some(endgames), Some(sources)) = (factory, endgames, sources) else {
             // Unreachable: what is missing was a mistake.
-            return Err(CliError::Usage(format!("{file}: cannot be used")));
+            return Err(CliError::Usage(format!("{}: cannot be used", config.keys.file)));
         };
         let engines = Engines::open(config)?;
-        engines.mistakes.iter().for_each(|what| checks.mistake("", what));
+        engines.mistakes.iter().for_each(|(name, what)| checks.mistake(format!("engines.{name}"), what));
         checks.end()?;
         checks.warnings.extend(engines.warnings.iter().cloned());
         let factory = factory.with_endgames(endgames.clone(), &config.engine.syzygy);
@@ -68,10 +68,18 @@ impl Prepared {
 }
 
 /// Checks what the arena needs. Listens nowhere, and writes no file.
-pub(super) fn check_arena(file: &str, arena: &arena::Config) -> Result<(), CliError> {
-    arena.check()?;
-    arena.check_files()?;
-    let mut checks = Checks { file, mistakes: Vec::new(), warnings: Vec::new() };
+pub(super) fn check_arena(config: &Config) -> Result<(), CliError> {
+    let arena = &config.arena;
+    let mut checks = Checks::new(config);
+    let checked = arena.check().and_then(|()| arena.check_files());
+    checks.kept(
+        "arena",
+        checked.map_err(|error| match error {
+            ArenaError::Config(why) => why,
+            other => other.to_string(),
+        }),
+    );
+    checks.end()?;
     checks.written("arena.games", &Written::Folder(arena.games.clone()));
     // A server is asked when the arena starts: checks connect to nothing.
     if let Some(DatabaseLocation::File(path)) = arena.database.as_ref().filter(|database| !database.is_none())
@@ -90,14 +98,18 @@ pub(super) fn check_arena(file: &str, arena: &arena::Config) -> Result<(), CliEr
 
 /// The findings so far.
 struct Checks<'a> {
-    file: &'a str,
+    keys: &'a Keys,
     mistakes: Vec<ConfigError>,
     warnings: Vec<String>,
 }
 
-impl Checks<'_> {
+impl<'a> Checks<'a> {
+    fn new(config: &'a Config) -> Checks<'a> {
+        Checks { keys: &config.keys, mistakes: Vec::new(), warnings: Vec::new() }
+    }
+
     fn mistake(&mut self, key: impl Into<String>, what: impl Into<String>) {
-        self.mistakes.push(ConfigError::of_file(self.file, key, what));
+        self.mistakes.push(self.keys.mistake(key, what));
     }
 
     /// Notes an error of this key.
@@ -175,6 +187,6 @@ impl Checks<'_> {
 
     /// Fails if there are mistakes.
     fn end(&mut self) -> Result<(), CliError> {
-        Ok(ConfigErrors::check(self.file, std::mem::take(&mut self.mistakes))?)
+        Ok(ConfigErrors::check(&self.keys.file, std::mem::take(&mut self.mistakes))?)
     }
 }

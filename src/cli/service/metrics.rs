@@ -46,7 +46,8 @@ impl Exporter {
         Ok(Exporter { server, handle })
     }
 
-    /// Serves the metrics and the state until `stop`. `update` measures what changes unseen, whenever the metrics are asked for.
+    /// Serves the metrics and the state until `stop`. `update` measures what changes unseen, whenever the metrics are asked
+    /// for.
     pub(super) fn serve(
         self,
         health: Health,

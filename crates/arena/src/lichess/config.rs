@@ -109,7 +109,7 @@ pub struct AccountConfig {
     pub class: Option<Name>,
     /// Scopes of its token.
     #[serde(default = "scopes")]
-    #[schemars(with = "Vec<String>", extend("default" = ["bot:play"]))]
+    #[schemars(with = "Vec<String>")]
     pub scopes: Vec<Scope>,
 }
 

@@ -94,7 +94,7 @@ pub struct TournamentConfig {
     #[schema(value_type = String, example = "3s")]
     #[schemars(extend("x-min" = "1ms", "x-max" = "7days"))]
     pub pairing_interval: Duration,
-    /// Rest of a player after a game.
+    /// Minimum pause of a player between games.
     #[serde(default = "seconds::<5>", with = "HumanTime")]
     #[schema(value_type = String, example = "5s")]
     #[schemars(extend("x-max" = "7days"))]
@@ -108,7 +108,7 @@ pub struct TournamentConfig {
     #[serde(default = "max_illegal_moves")]
     #[schemars(range(min = 1))]
     pub max_illegal_moves: u32,
-    /// Time for which the name of a player who has left belongs to their address. Keys make it needless.
+    /// Time for which the name of a player who has left is kept for their address. Not needed with keys.
     #[serde(default = "seconds::<60>", with = "HumanTime", skip_serializing)]
     #[schemars(extend("default" = "1m", "x-max" = "7days"))]
     pub name_held: Duration,

@@ -45,7 +45,7 @@ settings! {
         memory_mib: usize = 16,
         /// Maximum number of moves in the file; the oldest are removed.
         max_disk_entries: u64 = 1_000_000,
-        /// A move is played at once if it was found with at least this share of the nodes that a search would have now.
+        /// Minimum effort of a move that is played at once, as a share of the nodes that a search would have now.
         #[schemars(range(min = 0, max = 1000))]
         min_effort: f64 = 0.5,
         /// A Redis or Valkey server by which bots share what they find: redis://host:port or, with TLS, rediss://host:port;

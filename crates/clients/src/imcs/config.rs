@@ -7,7 +7,7 @@ use zeitnot_net::{
     Address, Contradictions,
     secret::{Secret, SecretKey},
 };
-use zeitnot_settings::{HumanTime, JsonSchema, Schema, SchemaGenerator, schemars, settings, words};
+use zeitnot_settings::{HumanTime, JsonSchema, Schema, SchemaGenerator, schemars, settings, shown, words};
 use zeitnot_wire::imcs::{ColorChoice, Times, is_clock};
 
 use crate::backoff::Reconnect;
@@ -84,7 +84,6 @@ impl TryFrom<Table> for Config {
             (None, None) => (Some(Offer::default()), Some(Accept::default())),
             some => some,
         };
-        offer.iter().try_for_each(Offer::check)?;
         let timeouts = Timeouts::default();
         Ok(Config { address, user, password, register, offer, accept, games, timeouts })
     }
@@ -92,6 +91,13 @@ impl TryFrom<Table> for Config {
 
 impl Config {
     pub(super) fn contradictions(&self, found: &mut Contradictions) {
+        let clocks = self
+            .offer
+            .iter()
+            .flat_map(|offer| [("time", offer.time), ("opponent_time", offer.opponent_time)]);
+        for (key, _) in clocks.filter(|(_, time)| !is_clock(*time)) {
+            found.add(&[&format!("offer.{key}")], "must be whole seconds, from one second to a day");
+        }
         let Some(accept) = &self.accept else { return };
         found.within("accept", |found| {
             found.ordered(("min_time", Some(accept.min_time)), ("max_time", Some(accept.max_time)));
@@ -130,7 +136,8 @@ settings! {
     #[derive(PartialEq, Eq)]
     pub struct Offer {
         /// Our color.
-        #[schemars(schema_with = "colors", extend("default" = "?"))]
+        #[serde(serialize_with = "shown")]
+        #[schemars(schema_with = "colors")]
         color: ColorChoice = ColorChoice::Any,
         /// Our clock, in whole seconds.
         #[serde(with = "HumanTime")]
@@ -152,15 +159,6 @@ fn colors(_: &mut SchemaGenerator) -> Schema {
 }
 
 impl Offer {
-    fn check(&self) -> Result<(), String> {
-        for (key, time) in [("time", self.time), ("opponent_time", self.opponent_time)] {
-            if !is_clock(time) {
-                return Err(format!("offer.{key} must be whole seconds, from one second to a day"));
-            }
-        }
-        Ok(())
-    }
-
     pub(super) fn times(&self) -> Times {
         Times { ours: self.time, theirs: self.opponent_time }
     }
@@ -171,22 +169,23 @@ settings! {
     #[derive(PartialEq, Eq)]
     pub struct Accept {
         /// Our color.
-        #[schemars(schema_with = "colors", extend("default" = "?"))]
+        #[serde(serialize_with = "shown")]
+        #[schemars(schema_with = "colors")]
         color: ColorChoice = ColorChoice::Any,
-        /// Minimum of our clock.
+        /// Minimum time on our clock.
         #[serde(with = "HumanTime")]
         min_time: Duration = Duration::from_secs(1),
-        /// Maximum of our clock.
+        /// Maximum time on our clock.
         #[serde(with = "HumanTime")]
         max_time: Duration = Duration::from_secs(3600),
         /// Only these opponents; empty: all.
         allow_list: Vec<String> = Vec::new(),
         /// None of these opponents.
         block_list: Vec<String> = Vec::new(),
-        /// Minimum of the opponent's rating.
+        /// Minimum rating of the opponent.
         #[schemars(example = 900)]
         min_rating: Option<i32> = None,
-        /// Maximum of the opponent's rating.
+        /// Maximum rating of the opponent.
         #[schemars(example = 1200)]
         max_rating: Option<i32> = None,
         /// Time between two requests for the list of games, if we offer none.

@@ -23,9 +23,9 @@ settings! {
     /// A bot account on Lichess, or on any server with its API. `zeitnot lichess check` shows whether the account can play;
     /// see docs/lichess.md.
     pub struct Config {
-        /// Private file (chmod 600) with nothing but the account's token. Make the token as the bot, with the scope bot:play, at
-        /// https://lichess.org/account/oauth/token. Without this key and `token_env`, it is in the environment's
-        /// LICHESS_BOT_TOKEN.
+        /// Private file (chmod 600) with nothing but the account's token. Make the token as the bot, with the scope
+        /// bot:play, at https://lichess.org/account/oauth/token. Without this key and `token_env`, it is in the
+        /// environment's LICHESS_BOT_TOKEN.
         #[schemars(example = &"lichess.token")]
         token_file: Option<PathBuf> = None,
         /// The token itself; do not share the configuration then.
@@ -45,7 +45,7 @@ settings! {
         /// Number of games after which to leave. Without it, no limit.
         #[schemars(example = 10)]
         games: Option<NonZeroU32> = None,
-        /// Claim if the opponent has left.
+        /// What to claim if the opponent has left.
         #[schemars(extend("x-reload" = true))]
         claim: Claim = Claim::default(),
         /// Maximum number of accepted takebacks in each game.
@@ -71,8 +71,8 @@ settings! {
         /// Messages in games, to the opponent and to spectators; empty ones are not sent. {opponent}, {me}, {engine} and
         /// {version} are replaced.
         chat: chat::messages::Config = chat::messages::Config::default(),
-        /// Correspondence and unlimited games; accepted if `time_controls` of [server.challenge.human] or [server.challenge.bot] contains
-        /// "correspondence". They are suspended between moves.
+        /// Correspondence and unlimited games; accepted if `time_controls` of [server.challenge.human] or
+        /// [server.challenge.bot] contains "correspondence". They are suspended between moves.
         #[schemars(extend("x-reload" = true))]
         correspondence: Correspondence = Correspondence::default(),
         /// Time limits and intervals.

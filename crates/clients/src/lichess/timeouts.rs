@@ -29,7 +29,7 @@ settings! {
             max_delay: Duration::from_secs(30),
             stable_after: Duration::from_secs(10),
         },
-        /// After a 429 that does not say how long to wait.
+        /// Pause after a 429 that does not say how long to wait.
         #[serde(with = "HumanTime")]
         rate_limited: Duration = Duration::from_secs(60),
         /// Time for the opponent's first move, if the server does not say.

@@ -19,11 +19,11 @@ const CREDENTIAL: &str = "lichess-token";
 pub enum TokenError {
     #[error("no token: set {DEFAULT_VARIABLE}, or `token_file` in its [[server]] table")]
     Missing,
-    #[error("no token: {name} is not set, which `token_env` of its [[server]] table names")]
+    #[error("no token: {name}, which `token_env` names, is not set in the environment")]
     Unset { name: String },
     #[error("{source_name}: expected a token of letters, digits and underscores")]
     Malformed { source_name: String },
-    #[error("cannot read token_file {file}: {source}")]
+    #[error("cannot read token_file {file}: {source}; it names a file with the token in it")]
     Unreadable { file: String, source: io::Error },
     #[error("others can read token_file {file}: chmod 600 {file}")]
     NotPrivate { file: String },

@@ -53,7 +53,7 @@ settings! {
     /// The tablebase.
     #[derive(PartialEq, Eq)]
     pub struct Tablebase {
-        /// Whether it is asked.
+        /// Whether to ask it.
         enabled: bool = false,
         /// The server.
         #[serde(serialize_with = "shown")]
@@ -75,15 +75,15 @@ settings! {
     /// Cloud evaluations.
     #[derive(PartialEq, Eq)]
     pub struct Cloud {
-        /// Whether it is asked.
+        /// Whether to ask it.
         enabled: bool = false,
         /// The server.
         #[serde(serialize_with = "shown")]
         #[schemars(with = "String")]
         url: BaseUrl = BaseUrl::default(),
-        /// Only while fewer plies than this were played.
+        /// Only while fewer plies than this have been played.
         max_ply: usize = 40,
-        /// Only moves that were found at this depth or deeper.
+        /// Minimum depth of an evaluation in plies.
         min_depth: u16 = 20,
         /// Time to wait for the answer.
         #[serde(with = "HumanTime")]
@@ -98,7 +98,7 @@ settings! {
     /// The opening explorer.
     #[derive(PartialEq, Eq)]
     pub struct Explorer {
-        /// Whether it is asked.
+        /// Whether to ask it.
         enabled: bool = false,
         /// The server.
         #[serde(serialize_with = "shown")]
@@ -120,7 +120,7 @@ settings! {
         selection: Selection = Selection::default(),
         /// Only moves of at least this many games.
         min_games: u64 = 20,
-        /// Only while fewer plies than this were played.
+        /// Only while fewer plies than this have been played.
         max_ply: usize = 20,
         /// Time to wait for the answer.
         #[serde(with = "HumanTime")]

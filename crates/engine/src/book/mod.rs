@@ -19,13 +19,13 @@ settings! {
     /// Opening books.
     #[derive(PartialEq, Eq)]
     pub struct BookConfig {
-        /// Opening books in Polyglot's format (.bin), used as one; none: no book.
+        /// Opening books in Polyglot format (.bin), merged into one; empty: no book.
         files: Vec<PathBuf> = Vec::new(),
         /// "best": the move with the greatest weight; "weighted": at random by weight; "uniform": at random.
         selection: Selection = Selection::default(),
-        /// Only while fewer plies than this were played.
+        /// Only while fewer plies than this have been played.
         max_ply: usize = 40,
-        /// Only moves of this weight or more.
+        /// Minimum weight of a move.
         min_weight: u32 = 1,
     }
 }

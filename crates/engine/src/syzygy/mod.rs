@@ -34,7 +34,7 @@ settings! {
         /// Maximum number of pieces to probe.
         #[schemars(range(min = 3, max = MAX_PIECES))]
         max_pieces: usize = MAX_PIECES,
-        /// Minimum depth for as many pieces as in the largest table.
+        /// Minimum depth to probe positions with as many pieces as the largest table.
         min_depth: u16 = 1,
     }
 }

@@ -24,14 +24,14 @@ settings! {
         public: Option<PublicUrl> = None,
         /// Set if all requests come from a proxy that adds X-Forwarded-For.
         behind_proxy: bool = false,
-        /// Token of the organiser or owner; or ZEITNOT_ORGANISER_TOKEN in the environment. Without any, one is
-        /// drawn and shown at each start.
+        /// Token of the organiser or owner; or ZEITNOT_ORGANISER_TOKEN in the environment. Without either, a random one is
+        /// shown at each start.
         #[schemars(with = "String", example = &"change_me")]
         token: Option<Secret> = None,
         /// Private file with the token and nothing else in it (chmod 600).
         #[schemars(example = &"organiser.token")]
         token_file: Option<PathBuf> = None,
-        /// Connections of browsers at once; more take the place of others.
+        /// Maximum number of browser connections; a new one replaces an old one.
         #[schemars(range(min = 1))]
         max_connections: usize = 1024,
     }

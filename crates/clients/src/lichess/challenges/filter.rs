@@ -4,48 +4,50 @@ use std::{fmt, num::NonZeroUsize, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use zeitnot_net::Contradictions;
-use zeitnot_settings::{HumanTime, JsonSchema, Schema, SchemaGenerator, list_of, schemars, settings, words};
+use zeitnot_settings::{
+    HumanTime, JsonSchema, Schema, SchemaGenerator, changed, list_of, schemars, settings, words,
+};
 use zeitnot_wire::lichess::{Challenge, ColorWish, DeclineReason, Speed, TimeControl, VariantKey};
 
 settings! {
     /// Challenges that are accepted from one kind of opponent.
-    #[derive(PartialEq)]
+    #[derive(PartialEq, Serialize)]
     pub struct ChallengeFilter {
-        /// Whether any challenge is accepted.
+        /// Whether to accept any challenges.
         accept: bool = true,
-        /// Variants.
+        /// Variants that are accepted.
         #[serde(deserialize_with = "variants")]
         #[schemars(schema_with = "variant_words")]
         variants: Vec<VariantKey> = playable_variants(),
-        /// Speeds; "correspondence" includes games without any limit.
+        /// Speeds that are accepted; "correspondence" includes games without a clock.
         #[serde(deserialize_with = "speeds")]
         #[schemars(schema_with = "speed_words")]
         time_controls: Vec<Speed> = vec![Speed::Bullet, Speed::Blitz, Speed::Rapid, Speed::Classical],
-        /// Rated or not.
+        /// Modes that are accepted.
         modes: Vec<Mode> = vec![Mode::Casual, Mode::Rated],
-        /// Minimum of the clock at the start.
+        /// Minimum initial time.
         #[serde(with = "HumanTime")]
         min_base: Duration = Duration::ZERO,
-        /// Maximum of the clock at the start.
+        /// Maximum initial time.
         #[serde(with = "HumanTime")]
         max_base: Duration = Duration::from_secs(3 * 3600),
-        /// Minimum of the increment.
+        /// Minimum increment.
         #[serde(with = "HumanTime")]
         min_increment: Duration = Duration::ZERO,
-        /// Maximum of the increment.
+        /// Maximum increment.
         #[serde(with = "HumanTime")]
         max_increment: Duration = Duration::from_secs(180),
         /// No bullet without an increment.
         bullet_requires_increment: bool = false,
-        /// Minimum of the days for a move.
+        /// Minimum days per move.
         min_days: u32 = 0,
-        /// Maximum of the days for a move. Without it, any number, and unlimited games as well.
+        /// Maximum days per move. Without it, no limit, and games without a clock are accepted as well.
         #[schemars(example = 14)]
         max_days: Option<u32> = None,
-        /// Minimum of the challenger's rating; unrated challengers are accepted.
+        /// Minimum rating of the challenger; unrated challengers are accepted.
         #[schemars(example = 1000)]
         min_rating: Option<i32> = None,
-        /// Maximum of the challenger's rating.
+        /// Maximum rating of the challenger.
         #[schemars(example = 2500)]
         max_rating: Option<i32> = None,
         /// Maximum difference between the challenger's rating and ours. Without it, no limit.
@@ -114,35 +116,8 @@ impl fmt::Display for ChallengeFilter {
         let speeds = list(self.time_controls.iter().map(Speed::as_str).collect());
         let modes = list(self.modes.iter().map(|mode| mode.as_str()).collect());
         write!(f, "{variants}; {speeds}; {modes}")?;
-        let usual = ChallengeFilter::default();
-        for (what, range, usual) in [
-            ("clocks", (self.min_base, self.max_base), (usual.min_base, usual.max_base)),
-            (
-                "increments",
-                (self.min_increment, self.max_increment),
-                (usual.min_increment, usual.max_increment),
-            ),
-        ] {
-            if range != usual {
-                let [min, max] = [range.0, range.1].map(humantime::format_duration);
-                write!(f, "; {what} from {min} to {max}")?;
-            }
-        }
-        if self.bullet_requires_increment {
-            f.write_str("; no bullet without an increment")?;
-        }
-        match (self.min_rating, self.max_rating) {
-            (None, None) => {}
-            (Some(min), None) => write!(f, "; ratings from {min}")?,
-            (None, Some(max)) => write!(f, "; ratings up to {max}")?,
-            (Some(min), Some(max)) => write!(f, "; ratings from {min} to {max}")?,
-        }
-        if let Some(points) = self.rating_difference {
-            write!(f, "; ratings within {points} of ours")?;
-        }
-        if let Some(games) = self.max_recent_challenges {
-            let age = humantime::format_duration(self.recent_challenge_age);
-            write!(f, "; at most {games} from the same opponent within {age}")?;
+        for key in changed(self, &["variants", "time_controls", "modes"]) {
+            write!(f, "; {key}")?;
         }
         Ok(())
     }

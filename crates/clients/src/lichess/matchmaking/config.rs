@@ -1,51 +1,29 @@
 //! Configuration of matchmaking.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
-use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde::{Deserialize, Serialize};
 use zeitnot_net::Contradictions;
 use zeitnot_rules::TimeControl as Clock;
-use zeitnot_settings::{HumanTime, JsonSchema, schemars, settings};
-use zeitnot_wire::lichess::{
-    PerfKey, TimeControl, User, UserId, VariantKey,
-    clocks::{BOT_CLOCKS, DAYS, is_offered, is_offered_days},
+use zeitnot_settings::{
+    HumanTime, JsonSchema, Schema, SchemaGenerator, changed,
+    schemars::{self, json_schema},
+    settings,
 };
+use zeitnot_wire::lichess::{PerfKey, User, UserId, VariantKey, clocks::DAYS};
 
-use crate::lichess::challenges::filter::{Mode, playable_variants};
+use super::weights::Weights;
+use crate::lichess::challenges::filter::Mode;
 
 const BLITZ: Clock = Clock { initial: Duration::from_secs(180), increment: Duration::from_secs(2) };
 
 settings! {
     /// Challenges to other bots.
-    #[derive(PartialEq)]
+    #[derive(PartialEq, Serialize)]
     pub struct Config {
         /// Idle time before a challenge, and between two challenges.
         #[serde(with = "HumanTime")]
         challenge_timeout: Duration = Duration::from_secs(600),
-        /// Clocks, each with a weight: { "180+2" = 3, "60+1" = 1 }
-        #[serde(deserialize_with = "clocks")]
-        #[schemars(with = "BTreeMap<String, u32>", extend("default" = { "180+2": 1 }))]
-        clocks: Vec<(Clock, u32)> = vec![(BLITZ, 1)],
-        /// Variants, each with a weight: { standard = 3, chess960 = 1 }
-        #[serde(deserialize_with = "variants")]
-        #[schemars(with = "BTreeMap<String, u32>", extend("default" = { "standard": 1 }))]
-        variants: Vec<(VariantKey, u32)> = vec![(VariantKey::Standard, 1)],
-        /// Casual or rated; of both, at random.
-        modes: Vec<Mode> = vec![Mode::Rated],
-        /// Maximum difference between the opponent's rating and ours.
-        opponent_rating_difference: Option<u32> = Some(300),
-        /// Minimum of the opponent's rating.
-        #[schemars(example = 1000)]
-        opponent_min_rating: Option<i32> = None,
-        /// Maximum of the opponent's rating.
-        #[schemars(example = 2500)]
-        opponent_max_rating: Option<i32> = None,
-        /// Opponents that are challenged more often: the "high" or the "low" rated.
-        rating_preference: RatingPreference = RatingPreference::None,
-        /// Days for a move of correspondence games: 1, 2, 3, 5, 7, 10 or 14. If there are any, half of the challenges are to
-        /// such games; with `clocks = {}` all are.
-        #[serde(deserialize_with = "days")]
-        challenge_days: Vec<u32> = Vec::new(),
         /// Players that are never challenged, beside those of [server.players].
         #[schemars(with = "Vec<String>")]
         block_list: Vec<UserId> = Vec::new(),
@@ -65,39 +43,35 @@ settings! {
         #[schemars(extend("x-name" = "casual960"))]
         overrides: BTreeMap<String, Override> = BTreeMap::new(),
     }
-}
-
-settings! {
+    overridden by
     /// Keys that replace those of the table above.
-    #[derive(PartialEq)]
+    #[derive(PartialEq, Serialize)]
     pub struct Override {
-        /// Clocks, each with a weight.
-        #[serde(deserialize_with = "some_clocks")]
-        #[schemars(with = "BTreeMap<String, u32>", extend("examples" = [{ "300+3": 1 }]))]
-        clocks: Option<Vec<(Clock, u32)>> = None,
-        /// Variants, each with a weight.
-        #[serde(deserialize_with = "some_variants")]
-        #[schemars(with = "BTreeMap<String, u32>", extend("examples" = [{ "chess960": 1 }]))]
-        variants: Option<Vec<(VariantKey, u32)>> = None,
-        /// Casual or rated.
+        /// Clocks, each with a weight: { "180+2" = 3, "60+1" = 1 }
+        #[schemars(extend("examples" = [{ "300+3": 1 }]))]
+        clocks: Weights<Clock> = Weights::of(BLITZ),
+        /// Variants, each with a weight: { standard = 3, chess960 = 1 }
+        #[schemars(extend("examples" = [{ "chess960": 1 }]))]
+        variants: Weights<VariantKey> = Weights::of(VariantKey::Standard),
+        /// Casual or rated; of both, at random.
         #[schemars(example = ["casual"])]
-        modes: Option<Vec<Mode>> = None,
+        modes: Vec<Mode> = vec![Mode::Rated],
         /// Maximum difference between the opponent's rating and ours.
         #[schemars(example = 600)]
-        opponent_rating_difference: Option<u32> = None,
-        /// Minimum of the opponent's rating.
-        #[schemars(example = 400)]
+        opponent_rating_difference: u32 = 300,
+        /// Minimum rating of the opponent.
+        #[schemars(example = 1000)]
         opponent_min_rating: Option<i32> = None,
-        /// Maximum of the opponent's rating.
-        #[schemars(example = 1200)]
+        /// Maximum rating of the opponent.
+        #[schemars(example = 2500)]
         opponent_max_rating: Option<i32> = None,
-        /// Opponents that are challenged more often.
+        /// Opponents that are challenged more often: the "high" or the "low" rated.
         #[schemars(example = &"low")]
-        rating_preference: Option<RatingPreference> = None,
-        /// Days for a move of correspondence games.
-        #[serde(deserialize_with = "some_days")]
-        #[schemars(with = "Vec<u32>", example = [2, 3])]
-        challenge_days: Option<Vec<u32>> = None,
+        rating_preference: RatingPreference = RatingPreference::None,
+        /// Days per move in correspondence games. If there are any, half of the challenges are to such games; with
+        /// `clocks = {}` all are.
+        #[schemars(example = [2, 3])]
+        challenge_days: Vec<Days> = Vec::new(),
     }
 }
 
@@ -116,16 +90,12 @@ pub enum RatingPreference {
 
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let clocks = self.clocks.iter().map(|(clock, _)| TimeControl::Clock(*clock).to_string());
-        let variants = self.variants.iter().map(|(variant, _)| variant.to_string());
-        let modes = self.modes.iter().map(|mode| mode.as_str().to_owned());
-        let [clocks, variants, modes] =
-            [clocks.collect::<Vec<_>>(), variants.collect(), modes.collect()].map(|words| words.join(", "));
+        let Config { clocks, variants, modes, .. } = self;
+        let modes = modes.iter().map(|mode| mode.as_str()).collect::<Vec<_>>().join(", ");
         let idle = humantime::format_duration(self.challenge_timeout);
         write!(f, "after {idle}: {clocks}; {variants}; {modes}")?;
-        if !self.challenge_days.is_empty() {
-            let days = self.challenge_days.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            write!(f, "; correspondence with {days} days for a move")?;
+        for key in changed(self, &["challenge_timeout", "clocks", "variants", "modes", "overrides"]) {
+            write!(f, "; {key}")?;
         }
         if !self.overrides.is_empty() {
             let names = self.overrides.keys().cloned().collect::<Vec<_>>().join(", ");
@@ -139,25 +109,7 @@ impl Config {
     /// Returns this table and its variations; each is as likely as the others.
     pub(crate) fn variations(&self) -> Vec<Config> {
         let base = Config { overrides: BTreeMap::new(), ..self.clone() };
-        let with = |change: &Override| {
-            let Override { clocks, variants, modes, challenge_days, .. } = change.clone();
-            let base = base.clone();
-            let change = change.clone();
-            Config {
-                clocks: clocks.unwrap_or(base.clocks),
-                variants: variants.unwrap_or(base.variants),
-                modes: modes.unwrap_or(base.modes),
-                opponent_rating_difference: change
-                    .opponent_rating_difference
-                    .or(base.opponent_rating_difference),
-                opponent_min_rating: change.opponent_min_rating.or(base.opponent_min_rating),
-                opponent_max_rating: change.opponent_max_rating.or(base.opponent_max_rating),
-                rating_preference: change.rating_preference.unwrap_or(base.rating_preference),
-                challenge_days: challenge_days.unwrap_or(base.challenge_days),
-                ..base
-            }
-        };
-        let changed: Vec<_> = self.overrides.values().map(with).collect();
+        let changed: Vec<_> = self.overrides.values().map(|change| change.clone().over(&base)).collect();
         std::iter::once(base).chain(changed).collect()
     }
 
@@ -189,10 +141,8 @@ impl Config {
         ] {
             found.not_empty(key, is_empty, nothing);
         }
-        let clocks = self.clocks.iter().map(|(_, weight)| *weight);
-        let variants = self.variants.iter().map(|(_, weight)| *weight);
-        for (key, weights) in [("clocks", clocks.collect::<Vec<_>>()), ("variants", variants.collect())] {
-            if !weights.is_empty() && weights.iter().all(|weight| *weight == 0) {
+        for (key, has_none) in [("clocks", self.clocks.are_zero()), ("variants", self.variants.are_zero())] {
+            if has_none {
                 found.add(&[key], "has no weight above zero, so no challenge is possible: raise one");
             }
         }
@@ -208,58 +158,24 @@ impl Config {
             return self.opponent_min_rating.is_none() && self.opponent_max_rating.is_none();
         };
         let difference = me.rating(perf).map_or(0, |ours| ours.abs_diff(rating));
-        self.opponent_rating_difference.is_none_or(|max| difference <= max)
+        difference <= self.opponent_rating_difference
             && self.opponent_min_rating.is_none_or(|min| rating >= min)
             && self.opponent_max_rating.is_none_or(|max| rating <= max)
     }
 }
 
-fn clocks<'de, D: Deserializer<'de>>(table: D) -> Result<Vec<(Clock, u32)>, D::Error> {
-    let clock = |(text, weight): (String, u32)| {
-        let clock: Clock = text.parse().map_err(D::Error::custom)?;
-        if is_offered(clock) {
-            return Ok((clock, weight));
-        }
-        Err(D::Error::custom(format!("{text} is no clock that Lichess has for bots: {BOT_CLOCKS}")))
-    };
-    BTreeMap::<String, u32>::deserialize(table)?.into_iter().map(clock).collect()
-}
+/// Days for a move of a game that Lichess has.
+#[derive(Copy, Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct Days(pub(crate) u32);
 
-fn days<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<u32>, D::Error> {
-    let list = Vec::<u32>::deserialize(list)?;
-    match list.iter().find(|days| !is_offered_days(**days)) {
-        None => Ok(list),
-        Some(days) => {
-            Err(D::Error::custom(format!("Lichess has no games with {days} days for a move: {DAYS:?}")))
-        }
+impl JsonSchema for Days {
+    fn schema_name() -> Cow<'static, str> {
+        "Days".into()
     }
-}
 
-/// Returns the variants that can be proposed. There are no positions to begin from.
-pub(crate) fn proposable_variants() -> Vec<VariantKey> {
-    playable_variants().into_iter().filter(|variant| *variant != VariantKey::FromPosition).collect()
-}
-
-fn some_clocks<'de, D: Deserializer<'de>>(table: D) -> Result<Option<Vec<(Clock, u32)>>, D::Error> {
-    clocks(table).map(Some)
-}
-
-fn some_variants<'de, D: Deserializer<'de>>(table: D) -> Result<Option<Vec<(VariantKey, u32)>>, D::Error> {
-    variants(table).map(Some)
-}
-
-fn some_days<'de, D: Deserializer<'de>>(list: D) -> Result<Option<Vec<u32>>, D::Error> {
-    days(list).map(Some)
-}
-
-fn variants<'de, D: Deserializer<'de>>(table: D) -> Result<Vec<(VariantKey, u32)>, D::Error> {
-    let read = |(key, weight): (String, u32)| {
-        let key = VariantKey::from(key);
-        let is_known = proposable_variants().contains(&key);
-        let error = || D::Error::custom(format!("'{key}' is no variant that we propose"));
-        if is_known { Ok((key, weight)) } else { Err(error()) }
-    };
-    BTreeMap::<String, u32>::deserialize(table)?.into_iter().map(read).collect()
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "enum": DAYS })
+    }
 }
 
 #[cfg(test)]
@@ -275,8 +191,7 @@ mod tests {
             ("clocks = { 'x' = 1 }", "no time control"),
             ("variants = { chaturanga = 1 }", "no variant that we propose"),
             ("modes = ['both']", "unknown variant"),
-            ("challenge_days = [4]", "no games with 4 days for a move"),
-            ("overrides = { x = { challenge_days = [0] } }", "no games with 0 days"),
+            ("overrides = { x = { variants = { chaturanga = 1 } } }", "no variant that we propose"),
             ("overrides = { x = { challenge_timeout = '1m' } }", "unknown field `challenge_timeout`"),
         ] {
             let error = toml::from_str::<Config>(wrong).unwrap_err().to_string();

@@ -5,3 +5,4 @@ pub(crate) mod decline_history;
 mod not_now;
 pub(crate) mod outgoing;
 mod proposal;
+pub(crate) mod weights;

@@ -58,13 +58,13 @@ fn clock_games(config: &Config) -> Vec<Game> {
 
 fn correspondence_games(config: &Config) -> Vec<Game> {
     let days = config.challenge_days.iter();
-    games(config, days.map(|days| (TimeControl::Correspondence { days: *days }, 1)))
+    games(config, days.map(|days| (TimeControl::Correspondence { days: days.0 }, 1)))
 }
 
 fn games(config: &Config, times: impl Iterator<Item = (TimeControl, u32)>) -> Vec<Game> {
     let mut games = Vec::new();
     for (time, time_weight) in times {
-        for (variant, variant_weight) in &config.variants {
+        for (variant, variant_weight) in config.variants.iter() {
             let weight = time_weight.saturating_mul(*variant_weight);
             let game = |mode: &Mode| GameType { speed: time.speed(), variant: variant.clone(), mode: *mode };
             games.extend(config.modes.iter().map(|mode| (weight, (time.clone(), game(mode)))));

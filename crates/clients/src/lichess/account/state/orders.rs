@@ -7,7 +7,7 @@ use zeitnot_wire::lichess::{
 };
 
 use super::{AccountState, Stage};
-use crate::lichess::{Tournament, matchmaking::config::proposable_variants, terms::terms};
+use crate::lichess::{Tournament, matchmaking::weights::proposable_variants, terms::terms};
 
 impl AccountState {
     pub(super) fn carry_out(&mut self, order: Order) -> OrderAnswer {
