@@ -236,6 +236,42 @@ fn no_more_games_are_reserved_than_the_rest_allows() {
     }
 }
 
+/// Theirs ignores such a pair, or accepts nothing.
+#[test]
+fn keys_that_contradict_each_other_are_left_out_with_a_note() {
+    let yaml = "engine: {}\nchallenge: {min_base: 300, max_base: 180, min_rating: 2000, max_rating: 1000, \
+        accept_bot: true}\n\
+        matchmaking:\n  allow_matchmaking: true\n  overrides:\n\
+        \u{20}   easy: {opponent_min_rating: 900, opponent_max_rating: 800}\n";
+    let converted = converted(yaml);
+    read(&converted);
+    let left = [
+        "server.challenge.human.min_base (left out: min_base (5m) is above max_base (3m): lower min_base, or raise max_base)",
+        "server.challenge.bot.min_rating (left out: min_rating (2000) is above max_rating (1000): lower min_rating, or \
+            raise max_rating)",
+        "server.matchmaking.overrides.easy.opponent_min_rating (left out: opponent_min_rating (900) is above \
+            opponent_max_rating (800): lower opponent_min_rating, or raise opponent_max_rating)",
+    ];
+    for line in left {
+        assert!(converted.left.iter().any(|left| left == line), "{line}\n{:#?}", converted.left);
+        assert!(converted.text.contains(&format!("#   {line}\n")), "{line}");
+    }
+    assert!(converted.text.contains("max_base = \"180s\"") && !converted.text.contains("min_base ="));
+    // Without this list, everybody could play.
+    let lists = self::converted("engine: {}\nchallenge: {block_list: [Eve], allow_list: [Eve, Bob]}\n");
+    let told = "server.players.allow_list (eve is in allow_list and in block_list: remove it from one)";
+    assert_eq!(lists.left, [told]);
+    assert!(lists.text.contains("allow_list = [\"Eve\", \"Bob\"]"), "{}", lists.text);
+}
+
+#[test]
+fn games_at_once_follow_the_accounts() {
+    let many =
+        converted("engine: {}\nchallenge: {concurrency: 20, time_controls: [blitz, correspondence]}\n");
+    assert_eq!(read(&many).bot.max_games, 22);
+    assert!(!many.text.contains("max_games"), "{}", many.text);
+}
+
 #[test]
 fn go_commands_become_limits() {
     let uci = "engine: {dir: e, name: lc0, uci_options: {go_commands: {nodes: 1, depth: 5, movetime: 1500, mate: 2}}}";

@@ -43,6 +43,12 @@ impl fmt::Display for Place {
     }
 }
 
+impl ConfigError {
+    pub(in crate::cli) fn key_and_what(&self) -> (&str, &str) {
+        (&self.key, &self.what)
+    }
+}
+
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.place.fmt(f)?;

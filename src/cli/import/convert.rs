@@ -8,6 +8,7 @@ use toml::{Table, Value as Toml};
 use zeitnot_wire::lichess::Token;
 
 use super::{
+    super::config::{Config, ConfigError},
     matchmaking,
     rows::{REASONS, ROWS, RULES, Row, SWITCHES, WHOLE},
     tables::{Import, clean, is_alike, word},
@@ -53,6 +54,7 @@ pub fn convert(yaml: &str, home: &Path, token_file: Option<&Path>) -> Result<Con
             import.set("online_moves.explorer.token_file", &*file.to_string_lossy());
         }
     }
+    import.leave_contradictions();
     import.leave_rest();
     Ok(Converted { text: import.text(token.is_some(), token_file), token, left: import.left })
 }
@@ -240,10 +242,6 @@ impl Import<'_> {
 
     fn challenges(&mut self) {
         let max_games = self.ours_at("server.concurrency").and_then(Toml::as_integer).unwrap_or(1);
-        let usual = zeitnot_bot::Config::default().max_games;
-        if usize::try_from(max_games).is_ok_and(|games| games > usual) {
-            self.set("bot.max_games", max_games);
-        }
         // Theirs ponders in each game.
         if self.take("engine.ponder").or_else(|| self.take("engine.uci_ponder")) == Some(Value::Bool(true)) {
             self.set("bot.ponder", max_games);
@@ -339,7 +337,30 @@ impl Import<'_> {
         }
     }
 
-    fn text(&mut self, has_token: bool, token_file: Option<&Path>) -> String {
+    /// Leaves out what contradicts another key: theirs accepts such a file, ours does not.
+    fn leave_contradictions(&mut self) {
+        while let Err(errors) = Config::parse("", &self.tables().to_string()) {
+            for (key, what) in errors.iter().map(ConfigError::key_and_what) {
+                let key = key.replacen("server[0]", "server", 1);
+                // Without a list of those who may play, everybody may.
+                if key.ends_with("allow_list") || self.unset(&key).is_none() {
+                    return self.leave(&key, what);
+                }
+                self.leave(&key, &format!("left out: {what}"));
+            }
+        }
+    }
+
+    /// Returns our tables as the file has them: `[[server]]` is a list.
+    fn tables(&self) -> Table {
+        let mut ours = self.ours.clone();
+        if let Some(server) = ours.remove("server") {
+            ours.insert("server".to_owned(), Toml::Array(vec![server]));
+        }
+        ours
+    }
+
+    fn text(&self, has_token: bool, token_file: Option<&Path>) -> String {
         let mut text =
             String::from("# Converted from a configuration of lichess-bot. `zeitnot check` validates it.\n");
         match (has_token, token_file) {
@@ -356,12 +377,9 @@ impl Import<'_> {
             text.push_str("#\n# Could not be converted:\n");
             self.left.iter().for_each(|line| text.push_str(&format!("#   {line}\n")));
         }
-        // `[[server]]` is a list.
-        if let Some(server) = self.ours.remove("server") {
-            self.ours.insert("server".to_owned(), Toml::Array(vec![server]));
-        }
+        let mut ours = self.tables();
         for (name, comment) in TABLES {
-            if let Some(table) = self.ours.remove(*name) {
+            if let Some(table) = ours.remove(*name) {
                 let table = Table::from_iter([((*name).to_owned(), table)]);
                 text.push_str(&format!("\n# {comment}\n{table}"));
             }

@@ -78,6 +78,17 @@ impl Import<'_> {
         }
     }
 
+    pub(super) fn unset(&mut self, path: &str) -> Option<Toml> {
+        let (tables, key) = path.rsplit_once('.')?;
+        let (first, rest) =
+            tables.split_once('.').map_or((tables, None), |(first, rest)| (first, Some(rest)));
+        let mut steps = rest.into_iter().flat_map(|rest| rest.split('.'));
+        steps
+            .try_fold(self.ours.get_mut(first)?, |value, key| value.get_mut(key))?
+            .as_table_mut()?
+            .remove(key)
+    }
+
     pub(super) fn leave(&mut self, key: &str, why: &str) {
         self.left.push(format!("{key} ({why})"));
     }
