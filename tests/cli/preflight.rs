@@ -118,7 +118,8 @@ fn a_tournament_is_shown_with_its_system_and_with_who_may_join() {
         "[arena]\ntcp = '127.0.0.1:0'\n{CLASS}pairing = 'swiss'\nrounds = 5\nplayers = 12\nkeys = 'class.keys'\n\
          [[arena.tournament]]\nname = 'open'\ntime = '60'\n"
     ));
-    fs::write(dir.path().join("class.keys"), "alice 7mqwz3kkfh2xpd9e\n").unwrap();
+    let keys: String = (0..12).map(|number| format!("player{number} 7mqwz3kkfh2xpd9e\n")).collect();
+    fs::write(dir.path().join("class.keys"), keys).unwrap();
     fs::set_permissions(dir.path().join("class.keys"), fs::Permissions::from_mode(0o600)).unwrap();
     let check = run(&dir, &["check"]);
     for line in [

@@ -130,7 +130,13 @@ async fn mistakes_are_told_and_change_nothing(storage: Storage) {
         ("POST", "/api/tournaments", json!([]), 422, "expected"),
         ("PATCH", "/api/tournaments/club", json!({"name": "other"}), 400, "create another one"),
         ("PATCH", "/api/tournaments/club", json!({"openings": "/etc/passwd"}), 400, "unknown field"),
-        ("PATCH", "/api/tournaments/club", json!({"players": 1}), 400, "needs two"),
+        (
+            "PATCH",
+            "/api/tournaments/club",
+            json!({"players": 1}),
+            400,
+            "players: expected a whole number from 2",
+        ),
         (
             "PATCH",
             "/api/tournaments/club",
@@ -190,12 +196,11 @@ async fn damaged_settings_are_told_at_the_start_and_the_arena_runs(storage: Stor
 }
 
 /// Fields of settings, none of which can be used.
-const HOSTILE: [&str; 46] = [
+const HOSTILE: [&str; 45] = [
     r#""name":"new","name":"newer""#,
     r#""name":"""#,
     r#""name":".""#,
     r#""name":"a b""#,
-    r#""name":"a/b""#,
     r#""name":"a\u0000b""#,
     r#""name":"a\u202eb""#,
     r#""name":["new"]"#,

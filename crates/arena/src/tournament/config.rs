@@ -13,24 +13,21 @@ use serde::{
 };
 use serde_json::{Value, json};
 use utoipa::{PartialSchema, ToSchema};
+use zeitnot_host::database::{Opening, SettingsText};
 use zeitnot_net::{Contradictions, secret::Secret};
 use zeitnot_pairing::{
     Name, PairingSystem,
     format::{AccelerationKind, Format, MAX_PLAYERS, PairingKind, TieBreak},
 };
-use zeitnot_rules::TimeControl;
-use zeitnot_settings::{HumanTime, JsonSchema, schemars};
+use zeitnot_rules::{GameKind, TimeControl};
+use zeitnot_settings::{Got, HumanTime, JsonSchema, fault, schema_of, schemars};
 
-use crate::{
-    duration::{MAX_WAIT, seconds},
-    error::ArenaError,
-    keys::Keys,
-};
+use crate::{duration::seconds, error::ArenaError, keys::Keys};
 
 /// Games of each pair, at most.
 const MAX_GAMES_PER_PAIR: u32 = 1_000_000;
-/// Games of one player in a tournament with an end, at most. Whoever stays away forfeits them at once, and the database
-/// keeps no more changes that wait for the disk.
+/// Games of one player in a tournament with an end, at most. Whoever stays away forfeits them at once, and little more is
+/// kept while the disk fails.
 const MAX_GAMES_OF_PLAYER: u32 = 50_000;
 
 /// One `[[arena.tournament]]`. The API and the database have the same settings but for those that are not serialized:
@@ -245,6 +242,12 @@ impl TournamentConfig {
         )))
     }
 
+    /// Returns what a database needs to take it up, with the settings that the organiser has given a new one.
+    pub(super) fn opening(&self, created: Option<SettingsText>) -> Opening {
+        let (name, kind, time_control) = (self.name.clone(), GameKind::Chess, self.time);
+        Opening { name, kind, time_control, format: self.format(), created }
+    }
+
     /// Returns what decides the standings.
     pub(crate) fn format(&self) -> Format {
         let TournamentConfig { pairing, rounds, acceleration, tie_breaks, .. } = self;
@@ -280,43 +283,29 @@ impl TournamentConfig {
 
     /// Checks what the types alone do not say.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let waits = [
-            ("ack_timeout", self.ack_timeout),
-            ("pairing_interval", self.pairing_interval),
-            ("pause", self.pause),
-            ("absent_after", self.absent_after),
-            ("name_held", self.name_held),
-        ];
-        if let Some((key, _)) = waits.iter().find(|(_, wait)| *wait > MAX_WAIT) {
-            return Err(format!("{key} is longer than a week"));
-        }
-        if self.pairing_interval.is_zero() {
-            return Err("pairing_interval must be above zero".into());
-        }
-        if self.games_per_pair == 0 {
-            return Err("games_per_pair must be at least 1".into());
-        }
-        if self.games_per_pair > MAX_GAMES_PER_PAIR {
-            return Err(format!("games_per_pair: at most {MAX_GAMES_PER_PAIR}"));
-        }
-        if self.max_illegal_moves == 0 {
-            return Err("max_illegal_moves must be at least 1".into());
-        }
+        self.check_bounds()?;
         self.check_start()?;
         self.check_pairing()?;
         self.pairing.check_tie_breaks(&self.tie_breaks)?;
-        match self.players {
-            Some(n @ (0 | 1)) => Err(format!("players = {n}: a tournament needs two")),
-            Some(n) if n > MAX_PLAYERS => Err(format!("players: at most {MAX_PLAYERS}")),
-            players if players.unwrap_or(2) > self.most_players() => {
-                let (games, players) = (self.games_per_pair, players.unwrap_or(2));
-                Err(format!(
-                    "games_per_pair = {games} with {players} players: lower one, so that nobody has more than \
-                     {MAX_GAMES_OF_PLAYER} games"
-                ))
-            }
-            _ => Ok(()),
+        let (games, players) = (self.games_per_pair, self.players.unwrap_or(2));
+        match players > self.most_players() {
+            true => Err(format!(
+                "games_per_pair = {games} with {players} players: lower one, so that nobody has more than \
+                 {MAX_GAMES_OF_PLAYER} games"
+            )),
+            false => Ok(()),
         }
+    }
+
+    /// Checks the bounds that the keys declare, as the API does not know them.
+    fn check_bounds(&self) -> Result<(), String> {
+        let (schema, values) = (schema_of::<Self>(), json!(self));
+        let found = values.as_object().into_iter().flatten().find_map(|(key, value)| {
+            let number = value.as_i64().map(|number| Got::Integer(number.into()));
+            let got = number.or_else(|| value.as_str().map(Got::Text))?;
+            Some(format!("{key}: {}", fault(&schema["properties"][key], &got)?))
+        });
+        found.map_or(Ok(()), Err)
     }
 
     /// Checks the keys about the beginning.
@@ -346,8 +335,8 @@ impl TournamentConfig {
         match self.rounds {
             Some(_) if !is_swiss => Err("rounds: only with pairing = \"swiss\"".into()),
             None if is_swiss => Err("pairing = \"swiss\" needs rounds = N".into()),
-            Some(rounds) if rounds == 0 || rounds as usize >= players => {
-                Err(format!("rounds = {rounds}: at least 1, and fewer than players"))
+            Some(rounds) if rounds as usize >= players => {
+                Err(format!("rounds = {rounds}: fewer than players, of whom there are at most {players}"))
             }
             _ if self.acceleration.is_some() && !is_swiss => {
                 Err("acceleration: only with pairing = \"swiss\"".into())

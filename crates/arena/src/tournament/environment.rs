@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use time::OffsetDateTime;
 use tokio::task::spawn_blocking;
 use zeitnot_pairing::Name;
-use zeitnot_rules::{GameKind, chess::Chess};
+use zeitnot_rules::chess::Chess;
 
 use super::{
     actor::TournamentActor,
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{error::ArenaError, keys::Keys, news::NewsSender, openings};
 use zeitnot_host::{
-    database::{Database, GameRow, Opened, Opening, SettingsText, TournamentId},
+    database::{Database, GameRow, Opened, SettingsText, TournamentId},
     jobs::Handle,
     live::{Feed, view::JoinLine},
     store::{GameFile, Store, StoreActor},
@@ -173,10 +173,7 @@ async fn take_up(
     config: &TournamentConfig,
     created: Option<SettingsText>,
 ) -> Result<Opened, ArenaError> {
-    let TournamentConfig { name, time, .. } = config;
-    let (name, time_control, format) = (name.clone(), *time, config.format());
-    let opening = Opening { name: name.clone(), kind: GameKind::Chess, time_control, format, created };
-    let opened = database.open_tournament(opening).await?;
+    let (name, opened) = (&config.name, database.open_tournament(config.opening(created)).await?);
     let games = &opened.history.games;
     if !games.is_empty() {
         let has_result = |game: &&GameRow| game.end.as_ref().is_some_and(|end| end.result.is_some());

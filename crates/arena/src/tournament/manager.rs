@@ -6,7 +6,6 @@ use std::{
     sync::Arc,
 };
 
-use serde_json::{Map, Value};
 use tokio::{
     select,
     sync::{mpsc, oneshot, watch},
@@ -23,7 +22,7 @@ use super::{
     environment::{Environment, OpenTournament},
     refusals::Refusals,
     registry::{Stranger, TournamentRegistry, Tournaments},
-    settings::{Access, AccessKind, AskedAccess, Drawn, Settings, SettingsError},
+    settings::{Access, AccessKind, AskedAccess, Drawn, Settings, SettingsChange, SettingsError},
 };
 use crate::error::ArenaError;
 use zeitnot_host::{
@@ -80,7 +79,7 @@ type Reply<T> = oneshot::Sender<Result<T, ManageError>>;
 #[derive(Debug)]
 enum Request {
     Create { settings: Box<Settings<AskedAccess>>, reply: Reply<()> },
-    Edit { tournament: String, change: Map<String, Value>, reply: Reply<()> },
+    Edit { tournament: String, change: SettingsChange, reply: Reply<()> },
     Delete { tournament: String, reply: Reply<()> },
     DrawKeys { tournament: String, names: BTreeSet<Name>, reply: Reply<Vec<(Name, Secret)>> },
     Settings { tournament: String, reply: Reply<Settings<AccessKind>> },
@@ -98,11 +97,7 @@ impl ManagerHandle {
     }
 
     /// Changes some settings of a tournament before its first pairing.
-    pub(crate) async fn edit(
-        &self,
-        tournament: String,
-        change: Map<String, Value>,
-    ) -> Result<(), ManageError> {
+    pub(crate) async fn edit(&self, tournament: String, change: SettingsChange) -> Result<(), ManageError> {
         self.ask(|reply| Request::Edit { tournament, change, reply }).await
     }
 
@@ -371,7 +366,7 @@ impl TournamentManager {
         }
     }
 
-    async fn edit(&mut self, tournament: &str, change: Map<String, Value>) -> Result<(), ManageError> {
+    async fn edit(&mut self, tournament: &str, change: SettingsChange) -> Result<(), ManageError> {
         let known = self.known(tournament)?;
         let name = known.config.name.clone();
         let Some(present) = known.access.clone() else { return Err(ManageError::Configured(name)) };

@@ -31,5 +31,5 @@ pub use config::TournamentConfig;
 pub(crate) use environment::{Accounts, Environment};
 pub(crate) use manager::{ManageError, ManagerHandle, TournamentManager};
 pub(crate) use registry::{Seat, TournamentRegistry};
-pub(crate) use settings::{AccessKind, AskedAccess, Fields, Settings};
+pub(crate) use settings::{AccessKind, AskedAccess, Settings, SettingsChange};
 pub(crate) use stored::stored_view;

@@ -38,7 +38,7 @@ pub(crate) struct Settings<A> {
 
 /// Fields of an object, each of them once.
 #[derive(Debug, Default)]
-pub(crate) struct Fields(pub(crate) Map<String, Value>);
+struct Fields(Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Fields, D::Error> {
@@ -62,6 +62,15 @@ impl<'de> Visitor<'de> for Fields {
         }
         Ok(self)
     }
+}
+
+/// Settings to change; the others stay.
+#[derive(Debug, Deserialize)]
+#[serde(expecting = "the settings of a tournament")]
+pub(crate) struct SettingsChange {
+    access: Option<AskedAccess>,
+    #[serde(flatten)]
+    fields: Fields,
 }
 
 /// Reads the settings of a configuration under their names in the API.
@@ -162,20 +171,17 @@ impl<A> Settings<A> {
 
 impl Settings<Option<AskedAccess>> {
     /// Returns the settings with some fields changed; the access is `None` if it is not among them.
-    pub(super) fn changed(
-        config: &TournamentConfig,
-        change: Map<String, Value>,
-    ) -> Result<Self, SettingsError> {
+    pub(super) fn changed(config: &TournamentConfig, change: SettingsChange) -> Result<Self, SettingsError> {
         let invalid = |error: serde_json::Error| SettingsError::Invalid(error.to_string());
         let mut whole = serde_json::to_value(Settings::new(config, ())).map_err(invalid)?;
         if let Value::Object(fields) = &mut whole {
-            fields.extend(change);
+            fields.extend(change.fields.0);
         }
-        let changed: Settings<_> = serde_json::from_value(whole).map_err(invalid)?;
+        let changed: Settings<()> = serde_json::from_value(whole).map_err(invalid)?;
         if changed.config.name != config.name {
             return Err(SettingsError::Renamed(changed.config.name));
         }
-        Ok(changed)
+        Ok(Settings { config: changed.config, kind: changed.kind, access: change.access })
     }
 }
 
@@ -316,7 +322,7 @@ mod tests {
         let stored = Settings::to_stored(&config, &access);
         for (from, to, why) in [
             ("round-robin", "danish", "unknown variant `danish`"),
-            (r#""players":6"#, r#""players":1"#, "needs two"),
+            (r#""players":6"#, r#""players":1"#, "players: expected"),
             (r#""players":6"#, r#""players":"six""#, "invalid type"),
             (r#""players":6"#, r#""players":6,"players":7"#, "duplicate field `players`"),
             (r#""players":6"#, r#""stake":6"#, "unknown field `stake`"),
@@ -344,13 +350,14 @@ mod tests {
             ("kind", json!("go"), "unknown variant"),
             ("time_control", json!("fast"), "time"),
             ("pairing", json!("swiss"), "needs rounds"),
-            ("games_per_pair", json!(1_000_001), "at most 1000000"),
+            ("games_per_pair", json!(1_000_001), "from 1 to 1000000, got 1000001"),
             ("games_per_pair", json!(10_001), "nobody has more than 50000 games"),
             ("tie_breaks", json!(["buchholz"]), "only with pairing"),
-            ("players", json!(1025), "at most 1024"),
+            ("players", json!(1025), "from 2 to 1024, got 1025"),
             ("players", json!(-1), "invalid value"),
-            ("pause", json!("1year"), "longer than a week"),
-            ("max_illegal_moves", json!(0), "at least 1"),
+            ("pause", json!("1year"), "expected a duration up to \"7days\""),
+            ("pairing_interval", json!("0s"), "expected a duration from \"1ms\""),
+            ("max_illegal_moves", json!(0), "expected a whole number from 1, got 0"),
             ("openings", json!("/etc/passwd"), "unknown field"),
             ("keys", json!("class.keys"), "unknown field"),
             ("password", json!("hush"), "unknown field"),
@@ -432,7 +439,7 @@ mod tests {
     #[test]
     fn a_change_keeps_the_rest() {
         let (config, _) = asked(json!({"name": "class", "time_control": "3", "players": 6})).unwrap();
-        let change = |change: Value| Settings::changed(&config, change.as_object().unwrap().clone());
+        let change = |change: Value| Settings::changed(&config, serde_json::from_value(change).unwrap());
         let (changed, access) =
             change(json!({"players": null, "access": {"password": "hush"}})).unwrap().checked().unwrap();
         assert_eq!(changed, TournamentConfig { players: None, ..config.clone() });

@@ -12,7 +12,7 @@ use zeitnot_pairing::Name;
 use zeitnot_web::page::{ApiError, ApiJson, ByOrganiser, ErrorBody, Param, WebState};
 
 use super::Tournaments;
-use crate::tournament::{AccessKind, AskedAccess, Fields, ManageError, Settings};
+use crate::tournament::{AccessKind, AskedAccess, ManageError, Settings, SettingsChange};
 
 /// Names of players who get a key.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -98,7 +98,7 @@ async fn edit(
     Extension(tournaments): Extension<Tournaments>,
     _organiser: ByOrganiser,
     Param(name): Param,
-    ApiJson(Fields(change)): ApiJson<Fields>,
+    ApiJson(change): ApiJson<SettingsChange>,
 ) -> Result<Json<Tournament>, ApiError> {
     tournaments.manager.edit(name.clone(), change).await?;
     shown(&web, name).await

@@ -14,14 +14,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot_host::{
-    database::{Opening, simulation::SimulatedDatabase},
-    live::Feed,
-    note::Note,
-    store::Store,
-    tag::GameTag,
+    database::simulation::SimulatedDatabase, live::Feed, note::Note, store::Store, tag::GameTag,
 };
 use zeitnot_pairing::{Name, SeatNo, standings::Row};
-use zeitnot_rules::{ByColor, GameKind, GameResult};
+use zeitnot_rules::{ByColor, GameResult};
 
 use super::{
     super::{
@@ -150,15 +146,8 @@ impl SimulatedTournament {
         live: Feed,
     ) -> Result<SimulatedTournament, String> {
         config.check()?;
-        let opening = Opening {
-            name: config.name.clone(),
-            kind: GameKind::Chess,
-            time_control: config.time,
-            format: config.format(),
-            created: None,
-        };
         let started = database.start();
-        let opened = database.open_tournament(&opening).map_err(|error| error.to_string())?;
+        let opened = database.open_tournament(&config.opening(None)).map_err(|error| error.to_string())?;
         let refusals = Refusals::of_tournament(config.name.to_string(), live.clone(), None, Vec::new());
         let reports = Reports::new(news::channel(), live, refusals, 1, Vec::new());
         let (store, opened) = (Store::Queue(mpsc::channel(1).0), Some((started, opened)));

@@ -8,7 +8,7 @@ use std::{
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use zeitnot_pairing::format::PairingKind;
-use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
+use zeitnot_rules::{ByColor, Color, GameResult};
 
 use super::*;
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 use zeitnot_host::{
-    database::{Opening, Reader, WriterThread},
+    database::{Reader, WriterThread},
     live::Feed,
     note::Note,
     store::{GameFile, StoreThread},
@@ -59,14 +59,7 @@ impl Bench {
             toml::from_str(&format!("name = 'class'\ntime = '60'\npause = '0s'\n{settings}")).unwrap();
         config.check().unwrap();
         let (database, writer) = Database::open(folder.join("zeitnot.db").into(), || ()).await.unwrap();
-        let opening = Opening {
-            name: config.name.clone(),
-            kind: GameKind::Chess,
-            time_control: config.time,
-            format: config.format(),
-            created: None,
-        };
-        let opened = database.open_tournament(opening).await.unwrap();
+        let opened = database.open_tournament(config.opening(None)).await.unwrap();
         let now = time::OffsetDateTime::now_utc();
         let file = GameFile::create(folder, "class", "pgn", now).unwrap();
         let (store, file) = Store::channel(file);
