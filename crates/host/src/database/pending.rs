@@ -25,6 +25,8 @@ pub(super) struct Pending {
     waiting: Vec<oneshot::Sender<()>>,
     /// Deadline for writing changes that nothing waits for, and for the next attempt.
     due: Option<Instant>,
+    /// The last attempt has failed.
+    is_failing: bool,
     /// Changes that did not fit.
     lost: usize,
 }
@@ -41,7 +43,8 @@ impl Pending {
             return;
         }
         let key = change.key();
-        if self.kept.len() >= MAX_KEPT && !self.kept.contains_key(&key) {
+        // Otherwise they are written next, however many a forfeit brings at once.
+        if self.is_failing && self.kept.len() >= MAX_KEPT && !self.kept.contains_key(&key) {
             self.lost = self.lost.saturating_add(1);
             return;
         }
@@ -64,6 +67,7 @@ impl Pending {
         if are_written {
             self.kept.clear();
         }
+        self.is_failing = !are_written;
         self.due = (!are_written).then(|| now + RETRY);
         self.answer();
     }
@@ -110,5 +114,29 @@ impl Pending {
 
     pub(super) fn take_lost(&mut self) -> usize {
         std::mem::take(&mut self.lost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::{TournamentId, TournamentState};
+
+    #[test]
+    async fn changes_are_lost_only_while_the_disk_fails() {
+        let many = |from: i64| -> Vec<Change> {
+            let ids = from..from + 2 * MAX_KEPT as i64;
+            ids.map(|id| Change::State(TournamentId(id), TournamentState::Running)).collect()
+        };
+        let mut pending = Pending::default();
+        pending.add(many(0), None);
+        assert_eq!((pending.changes().len(), pending.lost()), (2 * MAX_KEPT, 0));
+        pending.tried(false, Instant::now());
+        pending.add(many(0), None);
+        pending.add(many(2 * MAX_KEPT as i64), None);
+        assert_eq!((pending.changes().len(), pending.lost()), (2 * MAX_KEPT, 2 * MAX_KEPT));
+        pending.tried(true, Instant::now());
+        pending.add(many(0), None);
+        assert_eq!((pending.changes().len(), pending.take_lost()), (2 * MAX_KEPT, 2 * MAX_KEPT));
     }
 }
