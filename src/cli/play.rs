@@ -76,11 +76,7 @@ const GOODBYE: Duration = Duration::from_secs(5);
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let mut source = args.config.source();
     source.overrides.player = args.player.clone();
-    let mut config = Config::load(&source)?;
-    if config.servers.is_empty() {
-        let file = source.config.display();
-        return Err(CliError::Usage(format!("{file}: nowhere to play: add a [[server]] table")));
-    }
+    let mut config = Config::load_to_play(&source)?;
     if let Some(games) = args.once {
         config.servers.iter_mut().for_each(|server| server.limit_games(games));
     }

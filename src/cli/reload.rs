@@ -131,7 +131,7 @@ impl Playing {
 
 impl Reread {
     fn read(source: &ConfigArgs, servers: &[Server]) -> Result<Reread, ConfigErrors> {
-        let config = Config::load(source)?;
+        let config = Config::load_to_play(source)?;
         let running = running(servers, &config.servers);
         Ok(Reread { tables: Tables::new(config.keys.values.clone()), running, config })
     }
@@ -277,6 +277,15 @@ mod tests {
         format!(
             "[[server]]\nprotocol = 'lichess'\ntoken_env = 'ZEITNOT_TEST_{variable}'\nconcurrency = {concurrency}\n"
         )
+    }
+
+    /// An editor may have emptied it before it writes it again.
+    #[test]
+    fn a_file_without_a_server_is_not_taken_over() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let source = ConfigArgs { config: file.path().into(), overrides: Overrides::default() };
+        let told = Reread::read(&source, &[]).err().unwrap().to_string();
+        assert!(told.ends_with(": nowhere to play: add a [[server]] table"), "{told}");
     }
 
     #[test]

@@ -150,6 +150,9 @@ pub(super) fn syntax(message: &str, at: &str) -> String {
         "string values must be quoted, expected literal string" | "invalid float, expected `nan`" => {
             "text needs quotes".to_owned()
         }
+        _ if message.starts_with("invalid basic string") => {
+            "the closing quote of a text is missing".to_owned()
+        }
         _ if message.starts_with("invalid boolean") => "expected true or false; text needs quotes".to_owned(),
         _ if message.starts_with("cannot extend value") => {
             "is set to a value above, and cannot be a table as well: remove one".to_owned()

@@ -78,6 +78,15 @@ impl Config {
         Config::parse_with(&source.config.display().to_string(), &text, &source.overrides)
     }
 
+    /// Reads the configuration of a bot, which plays somewhere.
+    pub(super) fn load_to_play(source: &ConfigArgs) -> Result<Config, ConfigErrors> {
+        let config = Config::load(source)?;
+        match config.servers.is_empty() {
+            true => Err(ConfigErrors::whole(&config.keys.file, "nowhere to play: add a [[server]] table")),
+            false => Ok(config),
+        }
+    }
+
     fn read(ConfigArgs { config, .. }: &ConfigArgs) -> Result<String, ConfigErrors> {
         let file = config.display().to_string();
         read_text(config, MAX_SIZE).map_err(|error| {
