@@ -11,7 +11,8 @@ pub(crate) struct Lookup {
     max_delay: Duration,
     /// Earliest time that somebody wishes. Wishes are merged until the next look-up begins.
     wanted_at: Option<Instant>,
-    is_running: bool,
+    /// When the one that runs began.
+    began: Option<Instant>,
     failures: u32,
     /// Earliest time of the next one, as the last one failed.
     not_before: Option<Instant>,
@@ -26,7 +27,7 @@ impl Lookup {
             min_delay,
             max_delay: max_delay.max(min_delay),
             wanted_at: None,
-            is_running: false,
+            began: None,
             failures: 0,
             not_before: None,
             is_limited: false,
@@ -39,12 +40,17 @@ impl Lookup {
     }
 
     pub(crate) fn is_running(&self) -> bool {
-        self.is_running
+        self.began.is_some()
+    }
+
+    /// Returns when the one that runs began.
+    pub(crate) fn began(&self) -> Option<Instant> {
+        self.began
     }
 
     /// Returns when the next one is to begin; `None` while one runs or nobody wishes for one.
     pub(crate) fn due(&self) -> Option<Instant> {
-        let wanted = self.wanted_at.filter(|_| !self.is_running)?;
+        let wanted = self.wanted_at.filter(|_| !self.is_running())?;
         Some(self.not_before.map_or(wanted, |earliest| earliest.max(wanted)))
     }
 
@@ -52,13 +58,13 @@ impl Lookup {
     pub(crate) fn begin(&mut self, now: Instant) -> bool {
         let is_due = self.due().is_some_and(|due| due <= now);
         if is_due {
-            (self.wanted_at, self.is_running) = (None, true);
+            (self.wanted_at, self.began) = (None, Some(now));
         }
         is_due
     }
 
     pub(crate) fn succeeded(&mut self) {
-        (self.is_running, self.failures, self.not_before, self.is_limited) = (false, 0, None, false);
+        (self.began, self.failures, self.not_before, self.is_limited) = (None, 0, None, false);
     }
 
     /// The look-up failed. Whoever still wishes for it says so again.
@@ -72,7 +78,7 @@ impl Lookup {
             delay = delay.max((*wait).min(MAX_PAUSE));
         }
         self.failures = self.failures.saturating_add(1);
-        (self.is_running, self.not_before) = (false, Some(now + delay));
+        (self.began, self.not_before) = (None, Some(now + delay));
     }
 
     /// Begins none before then.

@@ -28,6 +28,8 @@ use crate::{
 
 /// Limit for the last requests when the session ends.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
+/// For the end of a challenge of ours, whose stream a server might keep open for ever.
+const CHALLENGE_TIMEOUT: Duration = Duration::from_secs(86_400);
 
 /// Result of a task beside the games.
 enum Outcome {
@@ -202,7 +204,8 @@ impl<'a> Performer<'a> {
                 if let (Reply::Created(Ok(id)), Some(lines)) = (&reply, lines) {
                     let id = *id;
                     let ended = move |end| Outcome::Reply(Reply::ChallengeEnded(id, end), None);
-                    self.tasks.spawn(async move { ended(challenge_end(*lines).await) }, ended(None));
+                    let end = timeout(CHALLENGE_TIMEOUT, challenge_end(*lines));
+                    self.tasks.spawn(async move { ended(end.await.ok().flatten()) }, ended(None));
                 }
                 Input::Reply(reply)
             }

@@ -266,6 +266,7 @@ impl AccountState {
             self.playing.due(),
             self.token.due(),
             self.online.due(),
+            self.give_up_due(),
             Some(self.outgoing.due()),
             self.teams.due(self.now).filter(|_| is_playing),
             self.suspended.due().filter(|_| is_playing),
@@ -284,6 +285,7 @@ impl AccountState {
         if self.starts.take_due(now) || expired > 0 {
             self.list_games(now);
         }
+        self.give_up_late();
         self.give_seats();
         if self.stage == Stage::Playing {
             self.resume_games();

@@ -28,6 +28,9 @@ const TOKEN_CHECK_PERIOD: Duration = Duration::from_secs(60);
 /// trouble.
 const MAX_REFUSALS: u32 = 8;
 
+/// For a look-up of the running games while we leave.
+const LEAVING_LOOKUP: Duration = Duration::from_secs(10);
+
 impl AccountState {
     /// Begins the look-ups that are due.
     pub(super) fn look_up(&mut self) {
@@ -87,6 +90,20 @@ impl AccountState {
         }
         list.iter().for_each(|game| self.game_started(game));
         self.suspended.listed(&list, MAX_LISTED, self.now);
+    }
+
+    /// Returns when we no longer wait for the look-up of the running games, which may be held back by the server's limits:
+    /// only while we leave, and once for each look-up.
+    pub(super) fn give_up_due(&self) -> Option<Instant> {
+        let began = self.playing.began().filter(|_| self.stage == Stage::Leaving)?;
+        Some(began + LEAVING_LOOKUP).filter(|due| *due > self.now)
+    }
+
+    /// Gives up games whose look-up takes too long.
+    pub(super) fn give_up_late(&mut self) {
+        if self.stage == Stage::Leaving && self.playing.is_running() && self.give_up_due().is_none() {
+            self.give_up_games();
+        }
     }
 
     /// Waits no longer for what cannot go on while the server is away: games whose clocks must have run out, and accepted

@@ -290,6 +290,22 @@ fn a_stop_while_the_server_is_away_gives_up_games_whose_clocks_ran_out() {
 }
 
 #[test]
+fn a_stop_while_the_server_limits_look_ups_gives_up_games_whose_clocks_ran_out() {
+    let mut account = Driver::new("concurrency = 4", &Seats::new(4));
+    account.tell(Input::StreamOpened);
+    account.tell(Input::Reply(Reply::RunningGames(Ok(Arc::new(Vec::new())))));
+    account.begin(1);
+    account.tell(Input::Stop);
+    account.tell(Input::Overdue(vec![id(1)]));
+    // The look-up waits for the server's limit.
+    account.wait_until(account.now + 9 * SECOND);
+    assert_eq!(account.finished(), []);
+    account.wait_until(account.now + SECOND);
+    assert_eq!(account.finished(), [id(1)]);
+    assert_eq!(account.state.due().filter(|due| *due <= account.now), None, "it waits");
+}
+
+#[test]
 fn a_stop_while_the_server_is_away_waits_seconds_for_an_accepted_challenge() {
     let mut account = Driver::new("", &Seats::new(8));
     account.challenge(1);
