@@ -303,9 +303,12 @@ mod tests {
         assert!(both.offer.is_some() && both.accept.is_some());
         let one = read("password = 'x'\n[offer]\ncolor = 'W'\ntime = '90s'").unwrap();
         assert!(one.accept.is_none() && one.offer.unwrap().time == Duration::from_secs(90));
-        for wrong in ["[offer]\ntime = '1500ms'", "[offer]\ncolor = 'red'", "games = 0"] {
+        for wrong in ["[offer]\ncolor = 'red'", "games = 0"] {
             assert!(read(&format!("password = 'x'\n{wrong}")).is_err(), "{wrong}");
         }
+        let mut found = Contradictions::default();
+        read("password = 'x'\n[offer]\ntime = '1500ms'").unwrap().contradictions(&mut found);
+        assert_eq!(found.into_found()[0].keys, ["offer.time"]);
     }
 
     #[test]
