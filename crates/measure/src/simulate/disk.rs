@@ -3,6 +3,8 @@
 use tokio::time::Instant;
 use zeitnot_host::database::simulation::SimulatedDatabase;
 
+use super::run::Run;
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum State {
     Fine,
@@ -10,7 +12,7 @@ enum State {
     Hanging,
 }
 
-/// Outcome of a look at what waits for the disk.
+/// Outcome of an attempt to write what waits for the disk.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Attempt {
     /// Nothing waits.
@@ -31,7 +33,7 @@ impl Disk {
         Disk { database: SimulatedDatabase::default(), state: State::Fine }
     }
 
-    /// Gets into another state, or works again.
+    /// Breaks a disk that works, and repairs another.
     pub(crate) fn change(&mut self, random: &mut fastrand::Rng) {
         self.state = match (self.state, random.bool()) {
             (State::Failing | State::Hanging, _) => State::Fine,
@@ -42,6 +44,18 @@ impl Disk {
 
     pub(crate) fn repair(&mut self) {
         self.state = State::Fine;
+    }
+
+    /// Lets the writer try to write what waits, or not yet.
+    pub(crate) fn attempt_at_random(&mut self, run: &mut Run) -> Attempt {
+        if run.one_in(3) {
+            return Attempt::Nothing;
+        }
+        let attempt = self.attempt(Instant::now());
+        if matches!(attempt, Attempt::Written | Attempt::Failed) {
+            run.note(format_args!("disk: {attempt:?}"));
+        }
+        attempt
     }
 
     /// Lets the writer try to write, if something waits.

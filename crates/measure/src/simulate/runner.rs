@@ -13,10 +13,13 @@ use std::{
 };
 
 use super::{
-    history::{Broken, History, NO_PANIC},
-    law::Mutant,
-    subject::Entry,
+    law::Planted,
+    run::{Broken, Run},
+    subject::Subject,
 };
+
+/// Name of the law that a panic breaks.
+const NO_PANIC: &str = "no-panic";
 
 /// Seeds that a thread takes at once.
 const CHUNK: u64 = 16;
@@ -41,17 +44,12 @@ impl Seeds {
     }
 }
 
-/// Runs one seed. A panic breaks a law, too. A mutant can break only its own law.
-pub(crate) fn run_seed(
-    subject: &Entry,
-    seed: u64,
-    mutant: Option<&'static Mutant>,
-    history: &mut History,
-) -> Result<(), Broken> {
-    mutant.iter().for_each(|mutant| history.focus(mutant.law));
-    let run = || (subject.run)(seed, mutant, history);
-    catch_unwind(AssertUnwindSafe(run))
-        .unwrap_or_else(|panic| Err(Broken { law: NO_PANIC.name, what: message(panic.as_ref()) }))
+/// Runs one seed. A panic breaks a law, too.
+pub(crate) fn run_seed(subject: &Subject, mut run: Run) -> (Run, Result<(), Broken>) {
+    let result = catch_unwind(AssertUnwindSafe(|| (subject.run)(&mut run)));
+    let result = result.unwrap_or_else(|panic| Err(Broken { law: NO_PANIC, what: message(panic.as_ref()) }));
+    let planted = run.planted;
+    (run, result.or_else(|broken| if planted.concerns(broken.law) { Err(broken) } else { Ok(()) }))
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {
@@ -61,7 +59,7 @@ fn message(panic: &(dyn Any + Send)) -> String {
 }
 
 /// Runs seeds in order, on all cores, up to the first one that breaks a law: any law, or that of the mutant.
-pub(crate) fn run_seeds(subject: &Entry, mutant: Option<&'static Mutant>, seeds: Range<u64>) -> Seeds {
+pub(crate) fn run_seeds(subject: &Subject, planted: Planted, seeds: Range<u64>) -> Seeds {
     let next = AtomicU64::new(seeds.start);
     let first_broken = AtomicU64::new(u64::MAX);
     let total = Mutex::new(Seeds::default());
@@ -74,15 +72,12 @@ pub(crate) fn run_seeds(subject: &Entry, mutant: Option<&'static Mutant>, seeds:
                 break;
             }
             for seed in start..(start + CHUNK).min(seeds.end) {
-                let mut history = History::default();
-                let result = run_seed(subject, seed, mutant, &mut history);
-                let broken =
-                    result.err().filter(|broken| mutant.is_none_or(|mutant| broken.law == mutant.law.name));
+                let (run, result) = run_seed(subject, Run::new(seed, planted));
+                let broken = result.err().map(|broken| (seed, broken));
                 if broken.is_some() {
                     first_broken.fetch_min(seed, Ordering::Relaxed);
                 }
-                let (steps, checks) = (history.steps(), history.checks());
-                mine.add(Seeds { run: 1, steps, checks, broken: broken.map(|broken| (seed, broken)) });
+                mine.add(Seeds { run: 1, steps: run.steps, checks: run.checks, broken });
             }
         }
         total.lock().unwrap_or_else(PoisonError::into_inner).add(mine);
@@ -97,39 +92,30 @@ pub(crate) fn run_seeds(subject: &Entry, mutant: Option<&'static Mutant>, seeds:
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use super::{super::law::laws, *};
 
-    use super::{
-        super::{law::Law, subject::Subject},
-        *,
-    };
-
-    const EVEN: Law = Law { name: "even", text: "the number is even" };
-    const ODD: Mutant = Mutant { name: "odd", text: "adds one to the seeds above 100", law: &EVEN };
-
-    struct Doubling;
-
-    impl Subject for Doubling {
-        const NAME: &'static str = "doubling";
-        const LAWS: &'static [&'static Law] = &[&EVEN];
-        const MUTANTS: &'static [&'static Mutant] = &[&ODD];
-
-        fn run(seed: u64, mutant: Option<&'static Mutant>, history: &mut History) -> Result<(), Broken> {
-            assert!(seed != 3_000, "a panic");
-            let number = 2 * seed + u64::from(mutant.is_some() && seed > 100);
-            history.step(Duration::ZERO, format_args!("{number}"));
-            history.check(&EVEN, number.is_multiple_of(2), || format!("{number}"))
+    laws! {
+        EVEN "even": "the number is even" {
+            ODD "odd": "adds one to the seeds above 100";
         }
+    }
+
+    fn double(run: &mut Run) -> Result<(), Broken> {
+        let seed = run.rng.get_seed();
+        assert!(seed != 3_000, "a panic");
+        let number = 2 * seed + u64::from(run.has(&ODD) && seed > 100);
+        run.step(format_args!("{number}"));
+        run.check(&EVEN, number.is_multiple_of(2), || format!("{number}"))
     }
 
     #[test]
     fn the_first_broken_seed_is_found() {
-        let subject = Entry::of::<Doubling>();
-        let clean = run_seeds(&subject, None, 0..1_000);
+        let subject = Subject { name: "doubling", laws: LAWS, run: double };
+        let clean = run_seeds(&subject, Planted::default(), 0..1_000);
         assert_eq!((clean.run, clean.steps, clean.checks, clean.broken), (1_000, 1_000, 1_000, None));
-        let broken = run_seeds(&subject, Some(&ODD), 0..1_000).broken;
+        let broken = run_seeds(&subject, subject.mutants().next().unwrap(), 0..1_000).broken;
         assert_eq!(broken, Some((101, Broken { law: "even", what: "203".into() })));
-        let panicked = run_seeds(&subject, None, 2_990..3_010).broken;
+        let panicked = run_seeds(&subject, Planted::default(), 2_990..3_010).broken;
         assert_eq!(panicked, Some((3_000, Broken { law: "no-panic", what: "a panic".into() })));
     }
 }

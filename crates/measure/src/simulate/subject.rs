@@ -1,35 +1,30 @@
-//! Subject of the simulation: a state machine in a scripted world, with its laws and mutants.
+//! Subject of the simulation: a state machine in a scripted world, with its laws.
 
 use super::{
-    history::{Broken, History},
-    law::{Law, Mutant},
+    law::{Law, Planted},
+    run::{Broken, Run},
 };
 
-/// Simulated part of the program. A run depends on nothing but the seed and the mutant: no clock of the machine, no order of a
-/// hash map, no shared state.
-pub(crate) trait Subject {
-    const NAME: &'static str;
-    const LAWS: &'static [&'static Law];
-    const MUTANTS: &'static [&'static Mutant];
-
-    /// Runs one seed to its end.
-    ///
-    /// # Errors
-    /// The first broken law.
-    fn run(seed: u64, mutant: Option<&'static Mutant>, history: &mut History) -> Result<(), Broken>;
-}
-
-/// A subject in the list of subjects.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct Subject {
     pub(crate) name: &'static str,
-    pub(crate) laws: &'static [&'static Law],
-    pub(crate) mutants: &'static [&'static Mutant],
-    pub(crate) run: fn(u64, Option<&'static Mutant>, &mut History) -> Result<(), Broken>,
+    pub(crate) laws: &'static [Law],
+    /// Runs a seed up to the first law that is broken. The run depends on nothing but the seed and the mutant: no clock of
+    /// the machine, no order of a hash map, no shared state.
+    pub(crate) run: fn(&mut Run) -> Result<(), Broken>,
 }
 
-impl Entry {
-    pub(crate) const fn of<S: Subject>() -> Entry {
-        Entry { name: S::NAME, laws: S::LAWS, mutants: S::MUTANTS, run: S::run }
+impl Subject {
+    pub(crate) fn mutants(&self) -> impl Iterator<Item = Planted> {
+        self.laws.iter().flat_map(|law| law.mutants.iter().map(move |mutant| Planted(Some((law, mutant)))))
+    }
+
+    /// Returns the laws with their mutants, as `docs/simulation.md` lists them.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = String> {
+        self.laws.iter().map(|law| {
+            let mutants = law.mutants.iter().map(|mutant| format!("`{}` ({})", mutant.name, mutant.text));
+            let mutants = mutants.collect::<Vec<_>>().join("; ");
+            format!("- `{}`: {}. Mutants: {mutants}.", law.name, law.text)
+        })
     }
 }

@@ -7,10 +7,12 @@ use tokio::{
     time::{Instant, advance},
 };
 
+use super::run::Run;
+
 #[derive(Debug)]
 pub(crate) struct VirtualTime {
     runtime: Runtime,
-    start: Instant,
+    pub(crate) start: Instant,
 }
 
 impl VirtualTime {
@@ -30,18 +32,9 @@ impl VirtualTime {
         self.runtime.enter()
     }
 
-    pub(crate) fn start(&self) -> Instant {
-        self.start
-    }
-
-    /// Returns the time since the start, to a thread that has entered.
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.start.elapsed()
-    }
-
     /// Lets time pass up to this time since the start, if it is not over yet; timers fire that are due then.
-    pub(crate) fn advance_to(&self, at: Duration) {
-        let left = at.saturating_sub(self.elapsed());
-        self.runtime.block_on(advance(left));
+    pub(crate) fn advance_to(&self, at: Duration, run: &mut Run) {
+        self.runtime.block_on(advance(at.saturating_sub(run.now)));
+        run.now = run.now.max(at);
     }
 }

@@ -1,70 +1,129 @@
-//! Mutants of the account: faults between the state machine and the world.
+//! Mutants of the account: inputs and effects on their way between the state machine and the world are lost, changed or
+//! repeated.
 
-use super::{super::law::Mutant, laws};
+use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
-pub(super) const REPEAT_LOOKUP: Mutant = Mutant {
-    name: "repeat-lookup",
-    text: "the list of running games is asked for twice",
-    law: &laws::ONE_AT_A_TIME,
+use zeitnot_clients::lichess::{
+    Config,
+    simulation::{Effect, GameEnd, GameFinish, Input, Reply, Request},
 };
-pub(super) const REPEAT_ACCEPT: Mutant =
-    Mutant { name: "repeat-accept", text: "a challenge is accepted twice", law: &laws::ACCEPTS_ONCE };
-pub(super) const OLD_LOOKUPS: Mutant = Mutant {
-    name: "old-lookups",
-    text: "each cause begins a chain of look-ups, repeated every 2 s while they fail (fault 1)",
-    law: &laws::BOUNDED_RATE,
-};
-pub(super) const OLD_CAPACITY: Mutant =
-    Mutant { name: "old-capacity", text: "the lobby's places are ignored (fault 2)", law: &laws::CAPACITY };
-pub(super) const TOO_MANY: Mutant =
-    Mutant { name: "too-many", text: "`concurrency` is ignored", law: &laws::CAPACITY };
-pub(super) const LOSE_BEGIN: Mutant =
-    Mutant { name: "lose-begin", text: "one game in four is not begun", law: &laws::PLAYED };
-pub(super) const BEGIN_TWICE: Mutant =
-    Mutant { name: "begin-twice", text: "a game is begun twice", law: &laws::BEGINS_ONCE };
-pub(super) const LOSE_RESULT: Mutant = Mutant {
-    name: "lose-result",
-    text: "the result that `gameFinish` told does not reach the game's task, only the end does (fault 3)",
-    law: &laws::RESULT,
-};
-pub(super) const SHORT_LIST: Mutant =
-    Mutant { name: "short-list", text: "running games are missing from the list", law: &laws::RESULT };
-pub(super) const DEAF_TO_STOP: Mutant =
-    Mutant { name: "deaf-to-stop", text: "the order to stop is not heard", law: &laws::QUIET };
-pub(super) const RUNS_ON: Mutant = Mutant {
-    name: "runs-on",
-    text: "after the order to stop, no game is given up while the server is away (fault 5)",
-    law: &laws::LEAVES,
-};
-pub(super) const MISREAD_TOKEN: Mutant =
-    Mutant { name: "misread-token", text: "a good token is taken for a revoked one", law: &laws::STAYS };
-pub(super) const KEEP_STREAM: Mutant =
-    Mutant { name: "keep-stream", text: "a dead event stream is not opened anew", law: &laws::ONLINE };
-pub(super) const LOSE_CHALLENGE: Mutant =
-    Mutant { name: "lose-challenge", text: "one challenge in two is overlooked", law: &laws::ANSWERED };
-pub(super) const NO_WAKE: Mutant =
-    Mutant { name: "no-wake", text: "nothing happens by time alone", law: &laws::ONLINE };
-pub(super) const ANSWER_TWICE: Mutant =
-    Mutant { name: "answer-twice", text: "an order is answered twice", law: &laws::ORDERS };
-pub(super) const RESTLESS: Mutant =
-    Mutant { name: "restless", text: "something is always due at once", law: &laws::CALM };
+use zeitnot_wire::lichess::{ChallengeEnd, Event};
 
-pub(super) const ALL: &[&Mutant] = &[
-    &REPEAT_LOOKUP,
-    &REPEAT_ACCEPT,
-    &OLD_LOOKUPS,
-    &OLD_CAPACITY,
-    &TOO_MANY,
-    &LOSE_BEGIN,
-    &BEGIN_TWICE,
-    &LOSE_RESULT,
-    &SHORT_LIST,
-    &DEAF_TO_STOP,
-    &RUNS_ON,
-    &MISREAD_TOKEN,
-    &KEEP_STREAM,
-    &LOSE_CHALLENGE,
-    &NO_WAKE,
-    &ANSWER_TWICE,
-    &RESTLESS,
-];
+use super::{
+    super::{law::Mutant, run::Broken},
+    laws,
+    world::{ProgramEvent, World},
+};
+
+const HALF_SECOND: Duration = Duration::from_millis(500);
+/// Delay after which the old logic repeats a look-up that failed.
+const OLD_DELAY: Duration = Duration::from_secs(2);
+
+impl World<'_> {
+    /// Returns the configuration as the account has it.
+    pub(super) fn account_config(&self) -> Config {
+        let mut config = self.plan.config.clone();
+        if self.run.has(&laws::TOO_MANY) {
+            config.concurrency = config.concurrency.saturating_add(2);
+        }
+        if self.run.has(&laws::NO_RESERVE) {
+            config.challenge.reserved_for_humans = 0;
+        }
+        if self.run.has(&laws::COUNT_SHORT) {
+            let fewer = |games: NonZeroU32| NonZeroU32::new(games.get() - 1);
+            config.games = config.games.and_then(fewer).or(config.games);
+        }
+        config
+    }
+
+    /// Returns whether one of two mutants is planted: the other one only concerns accounts with `games`.
+    fn has_either(&self, mutant: &Mutant, counted: &Mutant) -> bool {
+        let is_counted = self.program.as_ref().is_some_and(|program| program.config.games.is_some());
+        self.run.has(mutant) || is_counted && self.run.has(counted)
+    }
+
+    /// Returns what the account hears of an input: nothing, or once, or twice.
+    pub(super) fn heard(&mut self, input: Input) -> Result<[Option<Input>; 2], Broken> {
+        let accept_again = match &input {
+            Input::Reply(Reply::Accepted(id, Ok(()))) if self.run.has(&laws::ACCEPT_AGAIN) => Some(*id),
+            _ => None,
+        };
+        if let Some(challenge) = accept_again {
+            self.send(Request::Accept { challenge, instead_of: None })?;
+        }
+        let begins_chain =
+            matches!(input, Input::Overdue(_) | Input::StreamOpened | Input::GameEnded(_, None));
+        if begins_chain && self.run.has(&laws::OLD_LOOKUPS) {
+            self.send(Request::RunningGames)?;
+        }
+        let heard = match input {
+            Input::Wake if self.run.has(&laws::NO_WAKE) => return Ok([None, None]),
+            Input::Stop if self.run.has(&laws::IGNORE_STOP) => return Ok([None, None]),
+            Input::Event(Event::Challenge { .. })
+                if self.has_either(&laws::LOSE_CHALLENGE, &laws::LOSE_COUNTED) && self.run.one_in(2) =>
+            {
+                return Ok([None, None]);
+            }
+            Input::Event(Event::ChallengeCanceled { .. }) if self.run.has(&laws::LOSE_WITHDRAWAL) => {
+                return Ok([None, None]);
+            }
+            Input::Reply(Reply::RunningGames(Err(_))) if self.run.has(&laws::OLD_LOOKUPS) => {
+                self.in_program(OLD_DELAY, ProgramEvent::OldLookup);
+                return Ok([None, None]);
+            }
+            Input::Reply(Reply::RunningGames(Ok(_))) if self.run.has(&laws::SHORT_LIST) => {
+                Input::Reply(Reply::RunningGames(Ok(Arc::default())))
+            }
+            Input::Reply(Reply::ChallengeEnded(id, Some(ChallengeEnd::Accepted)))
+                if self.run.has(&laws::FORGET_OURS) =>
+            {
+                Input::Reply(Reply::ChallengeEnded(id, Some(ChallengeEnd::Declined)))
+            }
+            Input::GameEnded(id, Some(GameEnd::Over)) if self.run.has(&laws::COUNT_NONE) => {
+                Input::GameEnded(id, Some(GameEnd::Unplayed))
+            }
+            other => other,
+        };
+        Ok([Some(heard), None])
+    }
+
+    /// Returns what is done of an effect: nothing, or once, or twice.
+    pub(super) fn done(&mut self, effect: Effect) -> [Option<Effect>; 2] {
+        let again = match &effect {
+            Effect::Send(Request::RunningGames) if self.run.has(&laws::REPEAT_LOOKUP) => {
+                Some(Effect::Send(Request::RunningGames))
+            }
+            Effect::Send(Request::Accept { challenge, .. }) if self.run.has(&laws::REPEAT_ACCEPT) => {
+                Some(Effect::Send(Request::Accept { challenge: *challenge, instead_of: None }))
+            }
+            &Effect::Begin { game, has_clock } if self.run.has(&laws::BEGIN_TWICE) => {
+                Some(Effect::Begin { game, has_clock })
+            }
+            _ => None,
+        };
+        let done = match effect {
+            Effect::Begin { .. }
+                if self.has_either(&laws::SKIP_BEGIN, &laws::SKIP_COUNTED) && self.run.one_in(4) =>
+            {
+                None
+            }
+            Effect::Finish(_, GameFinish::Unanswered) if self.run.has(&laws::RUNS_ON) => None,
+            Effect::Finish(id, GameFinish::Told { .. }) if self.run.has(&laws::LOSE_RESULT) => {
+                Some(Effect::Finish(id, GameFinish::Unlisted))
+            }
+            Effect::ReopenStream if self.run.has(&laws::KEEP_STREAM) => None,
+            Effect::Leave(Ok(())) if self.run.has(&laws::STAY_AFTER_GAMES) && self.stopped.is_none() => None,
+            other => Some(other),
+        };
+        [done, again]
+    }
+
+    /// Returns when the account is woken, where something is due then.
+    pub(super) fn woken_at(&self, due: Option<Duration>) -> Option<Duration> {
+        match due {
+            _ if self.run.has(&laws::ALWAYS_DUE) => Some(self.run.now),
+            Some(due) if self.run.has(&laws::SOON_DUE) => Some(due.min(self.run.now + HALF_SECOND)),
+            due => due,
+        }
+    }
+}

@@ -7,7 +7,7 @@ use zeitnot_rules::TimeControl as Clock;
 use zeitnot_seat::{BlockOrder, BotColor, ChallengeOrder, JoinOrder, Order};
 
 use super::{
-    super::history::Broken,
+    super::run::Broken,
     plan,
     server::{PLAYERS, player},
     world::World,
@@ -15,9 +15,9 @@ use super::{
 
 impl World<'_> {
     pub(super) fn order(&mut self) -> Result<(), Broken> {
-        let name = player(self.rng.usize(..PLAYERS)).name.clone();
+        let name = player(self.run.rng.usize(..PLAYERS)).name.clone();
         let clock = Clock { initial: Duration::from_secs(180), increment: Duration::from_secs(2) };
-        let order = match self.rng.u8(..4) {
+        let order = match self.run.rng.u8(..4) {
             0 => Order::Challenge(ChallengeOrder {
                 server: None,
                 opponent: name,
@@ -34,14 +34,14 @@ impl World<'_> {
     }
 
     pub(super) fn reconfigure(&mut self) -> Result<(), Broken> {
-        let config = plan::config(&mut self.rng);
+        let config = plan::config(self.run);
         let Some(program) = &mut self.program else { return Ok(()) };
         // The rest cannot change while games run.
         let Config { concurrency, challenge, correspondence, matchmaking, .. } = config.clone();
         let Config { games, team, tournament, .. } = program.config.clone();
         program.config =
             Config { games, team, tournament, concurrency, challenge, correspondence, matchmaking, ..config };
-        self.disturbed = self.now;
+        self.disturbed = self.run.now;
         let config = Box::new(program.config.clone());
         self.tell(Input::Reconfigured(config))
     }

@@ -2,8 +2,9 @@
 
 use std::{sync::LazyLock, time::Duration};
 
-use fastrand::Rng;
 use zeitnot_clients::lichess::Config;
+
+use super::super::run::Run;
 
 /// Configurations that seeds draw from. Tables that nobody draws keep their defaults.
 const CONFIGS: &[&str] = &[
@@ -25,13 +26,13 @@ static PARSED: LazyLock<Vec<Config>> = LazyLock::new(|| {
 });
 
 /// Returns a configuration at random.
-pub(super) fn config(rng: &mut Rng) -> Config {
-    PARSED[rng.usize(..PARSED.len())].clone()
+pub(super) fn config(run: &mut Run) -> Config {
+    PARSED[run.rng.usize(..PARSED.len())].clone()
 }
 
 /// State of the server during an outage.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Weather {
+pub(super) enum OutageKind {
     /// Nothing answers.
     Dead,
     /// A proxy answers 502.
@@ -46,15 +47,15 @@ pub(super) enum Weather {
 pub(super) struct Outage {
     pub(super) from: Duration,
     pub(super) to: Duration,
-    pub(super) weather: Weather,
+    pub(super) kind: OutageKind,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) config: Config,
-    /// Places of the lobby.
+    /// Seats of the lobby.
     pub(super) seats: usize,
-    /// Faults happen until then.
+    /// Time until which faults happen.
     pub(super) active: Duration,
     /// Time between two challenges to us, on average.
     pub(super) challenge_every: Duration,
@@ -68,7 +69,7 @@ pub(super) struct Plan {
     pub(super) stream_breaks: u32,
     pub(super) kills: u32,
     pub(super) orders: u32,
-    /// When the order to stop comes; at the end without it.
+    /// Time of the order to stop; `None`: at the end.
     pub(super) stop: Option<Duration>,
     pub(super) revoked: Option<Duration>,
     /// Length of all games with clocks; at random without it.
@@ -78,47 +79,25 @@ pub(super) struct Plan {
 const MINUTE: u64 = 60;
 
 impl Plan {
-    pub(super) fn draw(rng: &mut Rng) -> Plan {
-        let config = config(rng);
-        let active = seconds(rng, 10 * MINUTE..90 * MINUTE);
-        let outages = (0..[0, 0, 1, 1, 2, 3][rng.usize(..6)]).map(|_| outage(rng, active)).collect();
-        let stop = (rng.u8(..3) == 0).then(|| seconds(rng, MINUTE..active.as_secs()));
+    pub(super) fn draw(run: &mut Run) -> Plan {
+        let config = config(run);
+        let active = run.secs(10 * MINUTE..90 * MINUTE);
+        let outages = (0..[0, 0, 1, 1, 2, 3][run.rng.usize(..6)]).map(|_| outage(run, active)).collect();
+        let stop = (run.rng.u8(..3) == 0).then(|| run.secs(MINUTE..active.as_secs()));
         Plan {
             config,
-            seats: rng.usize(1..8),
+            seats: run.rng.usize(1..8),
             active,
-            challenge_every: active / rng.u32(4..20),
-            foreign_games: rng.u32(..4),
+            challenge_every: active / run.rng.u32(4..20),
+            foreign_games: run.rng.u32(..4),
             outages,
-            request_faults: [0, 30, 200][rng.usize(..3)],
-            event_faults: [0, 30, 200][rng.usize(..3)],
-            stream_breaks: rng.u32(..4),
-            kills: u32::from(rng.u8(..4) == 0) * rng.u32(1..3),
-            orders: rng.u32(..4),
+            request_faults: [0, 30, 200][run.rng.usize(..3)],
+            event_faults: [0, 30, 200][run.rng.usize(..3)],
+            stream_breaks: run.rng.u32(..4),
+            kills: u32::from(run.rng.u8(..4) == 0) * run.rng.u32(1..3),
+            orders: run.rng.u32(..4),
             stop,
-            revoked: (rng.u8(..40) == 0).then(|| seconds(rng, MINUTE..active.as_secs())),
-            game_length: None,
-        }
-    }
-
-    /// Nothing happens by itself, and there are places for so many games.
-    pub(super) fn quiet(games: u32) -> Plan {
-        let mut config = Config::default();
-        config.concurrency = config.concurrency.saturating_add(games);
-        Plan {
-            config,
-            seats: games as usize,
-            active: Duration::ZERO,
-            challenge_every: Duration::ZERO,
-            foreign_games: 0,
-            outages: Vec::new(),
-            request_faults: 0,
-            event_faults: 0,
-            stream_breaks: 0,
-            kills: 0,
-            orders: 0,
-            stop: None,
-            revoked: None,
+            revoked: (run.rng.u8(..40) == 0).then(|| run.secs(MINUTE..active.as_secs())),
             game_length: None,
         }
     }
@@ -129,28 +108,18 @@ impl Plan {
     }
 }
 
-fn outage(rng: &mut Rng, active: Duration) -> Outage {
-    let from = seconds(rng, 0..active.as_secs());
-    let length = match rng.u8(..3) {
-        0 => seconds(rng, 1..MINUTE),
-        1 => seconds(rng, MINUTE..15 * MINUTE),
-        _ => seconds(rng, 15 * MINUTE..180 * MINUTE),
+fn outage(run: &mut Run, active: Duration) -> Outage {
+    let from = run.secs(0..active.as_secs());
+    let length = match run.rng.u8(..3) {
+        0 => run.secs(1..MINUTE),
+        1 => run.secs(MINUTE..15 * MINUTE),
+        _ => run.secs(15 * MINUTE..180 * MINUTE),
     };
-    let weather = match rng.u8(..6) {
-        0..=2 => Weather::Dead,
-        3 => Weather::BadGateway,
-        4 => Weather::Limited(rng.bool().then(|| seconds(rng, 1..300))),
-        _ => Weather::Unauthorized,
+    let kind = match run.rng.u8(..6) {
+        0..=2 => OutageKind::Dead,
+        3 => OutageKind::BadGateway,
+        4 => OutageKind::Limited(run.rng.bool().then(|| run.secs(1..300))),
+        _ => OutageKind::Unauthorized,
     };
-    Outage { from, to: from + length, weather }
-}
-
-/// Returns a time of whole seconds at random.
-pub(super) fn seconds(rng: &mut Rng, range: std::ops::Range<u64>) -> Duration {
-    Duration::from_secs(rng.u64(range.start..range.end.max(range.start + 1)))
-}
-
-/// Returns a short time at random.
-pub(super) fn millis(rng: &mut Rng, range: std::ops::Range<u64>) -> Duration {
-    Duration::from_millis(rng.u64(range))
+    Outage { from, to: from + length, kind }
 }

@@ -6,17 +6,18 @@ use zeitnot_clients::lichess::simulation::{HttpError, Input, JoinRequest, Reply,
 use zeitnot_wire::lichess::{ChallengeEnd, ChallengeId, Status};
 
 use super::{
-    super::history::Broken,
-    laws::Kind,
-    mutants,
-    plan::{Weather, millis, seconds},
-    server::{Origin, PLAYERS, ServerChallenge, account, bots, number_of},
-    world::{Happening, World},
+    super::run::Broken,
+    laws,
+    plan::OutageKind,
+    program::Agreed,
+    sent_requests::Kind,
+    server::{Origin, PLAYERS, ServerChallenge, account, bots, number_of, player},
+    world::{ProgramEvent, World, WorldEvent},
 };
 
-/// After a 429 that does not say how long to wait.
+/// Wait after a 429 that does not tell any.
 const RATE_LIMITED: Duration = Duration::from_secs(60);
-/// For the reply to a request.
+/// Longest wait for the reply to a request.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Fate of a request.
@@ -45,24 +46,21 @@ fn refused() -> HttpError {
 
 impl World<'_> {
     pub(super) fn send(&mut self, request: Request) -> Result<(), Broken> {
-        self.requests.sent(&request, self.now, self.history)?;
+        self.requests.sent(&request, self.run)?;
         let kind = Kind::of(&request);
-        let latency = millis(&mut self.rng, 20..200);
-        let at = (self.now + latency).max(self.closed_until[kind as usize]);
-        self.queue.add(at, Happening::Arrives(self.run, request));
+        let latency = self.run.millis(20..200);
+        let at = (self.run.now + latency).max(self.closed_until[kind as usize]);
+        self.queue.add(at, WorldEvent::Arrives(self.generation, request));
         Ok(())
     }
 
     /// A request arrives at the server, or not.
-    pub(super) fn arrives(&mut self, run: u32, request: Request) {
+    pub(super) fn arrives(&mut self, generation: u32, request: Request) {
         let kind = Kind::of(&request);
-        let accepted = match &request {
-            Request::Accept { challenge, .. } => Some(*challenge),
-            _ => None,
-        };
         let fate = if kind == Kind::Save { Fate::Answered } else { self.fate(&request) };
+        let is_unauthorized = matches!(fate, Fate::Fails(HttpError::Unauthorized, _));
         let (reply, delay) = match fate {
-            Fate::Answered => (self.serve(request), millis(&mut self.rng, 20..300)),
+            Fate::Answered => (self.serve(request), self.run.millis(20..300)),
             Fate::AnswerLost => {
                 let reply = request.failed(network());
                 if let Reply::Created(Ok(id)) = self.serve(request) {
@@ -72,8 +70,8 @@ impl World<'_> {
             }
             Fate::Fails(error, delay) => {
                 if let HttpError::Limited { wait, .. } = &error {
-                    self.closed_until[kind as usize] = self.now + *wait;
-                    self.disturbed = self.disturbed.max(self.now + *wait);
+                    self.closed_until[kind as usize] = self.run.now + *wait;
+                    self.disturbed = self.disturbed.max(self.run.now + *wait);
                 }
                 if let Request::Cancel(id) | Request::Accept { instead_of: Some(id), .. } = &request {
                     self.lapses(*id);
@@ -81,38 +79,42 @@ impl World<'_> {
                 (request.failed(error), delay)
             }
         };
-        self.after(delay, Happening::Replied(run, kind, accepted, reply));
+        if is_unauthorized {
+            self.after(delay, WorldEvent::Program(generation, ProgramEvent::Unauthorized));
+        }
+        self.after(delay, WorldEvent::Program(generation, ProgramEvent::Replied(Some(kind), reply)));
     }
 
     fn fate(&mut self, request: &Request) -> Fate {
-        if self.is_revoked() {
+        let is_misread = self.run.has(&laws::MISREAD_TOKEN) && matches!(request, Request::Token);
+        if self.is_revoked() || is_misread {
             return Fate::Fails(HttpError::Unauthorized, Duration::from_millis(50));
         }
-        if let Some(outage) = self.plan.outage(self.now) {
-            let (weather, to) = (outage.weather, outage.to);
+        if let Some(outage) = self.plan.outage(self.run.now) {
+            let (kind, to) = (outage.kind, outage.to);
             self.disturbed = self.disturbed.max(to);
-            let soon = millis(&mut self.rng, 20..200);
-            return match weather {
-                Weather::Dead if self.rng.bool() => Fate::Fails(network(), TIMEOUT),
-                Weather::Dead => Fate::Fails(network(), soon),
-                Weather::BadGateway => Fate::Fails(HttpError::Server(502), soon),
-                Weather::Limited(told) => Fate::Fails(limited(told), soon),
-                Weather::Unauthorized if matches!(request, Request::Token) => Fate::Answered,
-                Weather::Unauthorized => Fate::Fails(HttpError::Unauthorized, soon),
+            let soon = self.run.millis(20..200);
+            return match kind {
+                OutageKind::Dead if self.run.rng.bool() => Fate::Fails(network(), TIMEOUT),
+                OutageKind::Dead => Fate::Fails(network(), soon),
+                OutageKind::BadGateway => Fate::Fails(HttpError::Server(502), soon),
+                OutageKind::Limited(told) => Fate::Fails(limited(told), soon),
+                OutageKind::Unauthorized if matches!(request, Request::Token) => Fate::Answered,
+                OutageKind::Unauthorized => Fate::Fails(HttpError::Unauthorized, soon),
             };
         }
         if !self.has_fault(self.plan.request_faults) {
             return Fate::Answered;
         }
-        let soon = millis(&mut self.rng, 20..9000);
-        match self.rng.u8(..9) {
+        let soon = self.run.millis(20..9000);
+        match self.run.rng.u8(..9) {
             0 | 1 => Fate::AnswerLost,
             2 | 3 => Fate::Fails(network(), TIMEOUT),
             4 => Fate::Fails(HttpError::Server(500), soon),
             5 => Fate::Fails(refused(), soon),
             6 => Fate::Fails(HttpError::NotFound, soon),
             7 => {
-                let told = self.rng.bool().then(|| seconds(&mut self.rng, 1..600));
+                let told = self.run.rng.bool().then(|| self.run.secs(1..600));
                 Fate::Fails(limited(told), soon)
             }
             _ if matches!(request, Request::Token) => Fate::Answered,
@@ -124,7 +126,6 @@ impl World<'_> {
     fn serve(&mut self, request: Request) -> Reply {
         match request {
             Request::RunningGames => Reply::RunningGames(Ok(Arc::new(self.server.list()))),
-            Request::Token if self.is(&mutants::MISREAD_TOKEN) => Reply::Token(Err(HttpError::Unauthorized)),
             Request::Token => Reply::Token(Ok(())),
             Request::Online => Reply::Online(Ok(self.stream.is_seen())),
             Request::Opponents => Reply::Opponents(Ok((Box::new(account(PLAYERS)), bots()))),
@@ -146,14 +147,13 @@ impl World<'_> {
                     player,
                     is_ours: true,
                     is_correspondence,
-                    known: Some(self.now),
+                    known: Some(self.run.now),
                     is_answered: false,
                 };
                 self.server.challenges.insert(id, ours);
-                let end = [ChallengeEnd::Accepted, ChallengeEnd::Declined][self.rng.usize(..2)].clone();
-                if self.rng.u8(..4) != 0 {
-                    let answered = seconds(&mut self.rng, 1..40);
-                    self.after(answered, Happening::Answered(id, end));
+                let end = [ChallengeEnd::Accepted, ChallengeEnd::Declined][self.run.rng.usize(..2)].clone();
+                if self.run.rng.u8(..4) != 0 {
+                    self.after_secs(1..40, WorldEvent::Answered(id, end));
                 }
                 Reply::Created(Ok(id))
             }
@@ -200,48 +200,23 @@ impl World<'_> {
     fn join(&mut self, request: JoinRequest) -> Reply {
         match request {
             JoinRequest::Team(team) => Reply::Team(team.id, Ok(())),
-            JoinRequest::LookUp(id) => Reply::Tournament(id, Ok(self.server.tournament.state(self.now))),
+            JoinRequest::LookUp(id) => Reply::Tournament(id, Ok(self.server.tournament.state(self.run.now))),
             JoinRequest::Tournament(tournament, pair) => {
                 self.server.tournament.is_joined = true;
-                if pair && self.server.tournament.is_running(self.now) {
-                    let paired = seconds(&mut self.rng, 2..30);
-                    self.after(paired, Happening::Paired);
+                if pair && self.server.tournament.is_running(self.run.now) {
+                    self.after_secs(2..30, WorldEvent::Paired);
                 }
                 Reply::Joined(tournament.id, Ok(()))
             }
         }
     }
 
-    /// A reply reaches the program, if that still runs.
-    pub(super) fn replied(
-        &mut self,
-        run: u32,
-        kind: Kind,
-        accepted: Option<ChallengeId>,
-        reply: Reply,
-    ) -> Result<(), Broken> {
-        if run != self.run || self.program.is_none() {
-            return Ok(());
-        }
-        if !matches!(reply, Reply::ChallengeEnded(..)) {
-            self.requests.ended(kind, accepted);
-        }
-        if is_unauthorized(&reply) {
-            self.tell(Input::Unauthorized)?;
-        }
-        let reply = match reply {
-            Reply::RunningGames(Err(_)) if self.is(&mutants::OLD_LOOKUPS) => {
-                self.after(Duration::from_secs(2), Happening::OldLookup(run));
-                return Ok(());
-            }
-            Reply::RunningGames(Ok(_)) if self.is(&mutants::SHORT_LIST) => {
-                Reply::RunningGames(Ok(Arc::default()))
-            }
-            other => other,
-        };
+    /// A reply reaches the program.
+    pub(super) fn replied(&mut self, kind: Option<Kind>, reply: Reply) -> Result<(), Broken> {
+        self.requests.ended(kind, &reply);
         match &reply {
             Reply::RunningGames(Ok(list)) => list.iter().for_each(|game| self.know_game(game.game_id)),
-            Reply::ChallengeEnded(id, Some(ChallengeEnd::Accepted)) => self.know_game((*id).into()),
+            Reply::ChallengeEnded(id, Some(ChallengeEnd::Accepted)) => self.ours_accepted(*id),
             Reply::Accepted(id, Ok(()) | Err(HttpError::Network(_) | HttpError::Server(_))) => {
                 self.accepted(*id, true);
             }
@@ -250,19 +225,31 @@ impl World<'_> {
         }
         self.tell(Input::Reply(reply))
     }
-}
 
-fn is_unauthorized(reply: &Reply) -> bool {
-    matches!(
-        reply,
-        Reply::RunningGames(Err(HttpError::Unauthorized))
-            | Reply::Token(Err(HttpError::Unauthorized))
-            | Reply::Online(Err(HttpError::Unauthorized))
-            | Reply::Opponents(Err(HttpError::Unauthorized))
-            | Reply::Accepted(_, Err(HttpError::Unauthorized))
-            | Reply::Created(Err(HttpError::Unauthorized))
-            | Reply::Team(_, Err(HttpError::Unauthorized))
-            | Reply::Tournament(_, Err(HttpError::Unauthorized))
-            | Reply::Joined(_, Err(HttpError::Unauthorized))
-    )
+    /// Notes that a challenge of ours is accepted, unless the account has cancelled it.
+    pub(super) fn ours_accepted(&mut self, id: ChallengeId) {
+        self.know_game(id.into());
+        let game = self.server.games.get(&id.into());
+        let Some(game) = game.filter(|game| !game.is_correspondence && !game.is_over()) else { return };
+        let (since, is_bot) = (Some(self.run.now), player(game.opponent).is_bot());
+        if let Some(program) = &mut self.program
+            && !program.tasks.contains_key(&id.into())
+            && !program.cancelled.contains(&id)
+        {
+            program.agreed.insert(id, Agreed { since, is_bot });
+        }
+    }
+
+    /// Notes the reply to an acceptance.
+    pub(super) fn accepted(&mut self, id: ChallengeId, may_begin: bool) {
+        if may_begin {
+            self.know_game(id.into());
+        }
+        let Some(program) = &mut self.program else { return };
+        if !may_begin {
+            program.agreed.remove(&id);
+        } else if let Some(agreed) = program.agreed.get_mut(&id) {
+            agreed.since = Some(self.run.now);
+        }
+    }
 }

@@ -61,7 +61,7 @@ pub(super) fn bots() -> Vec<User> {
     (HUMANS..PLAYERS).map(account).collect()
 }
 
-/// How a game of ours came about.
+/// Origin of a game of ours.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// We accepted a challenge.
@@ -80,15 +80,15 @@ pub(super) struct ServerGame {
     pub(super) color: Color,
     pub(super) origin: Origin,
     pub(super) is_correspondence: bool,
-    /// When its clocks have run out, at the latest.
+    /// Time by which its clocks have run out.
     pub(super) ends: Duration,
     pub(super) status: Status,
     pub(super) winner: Option<Color>,
     pub(super) has_moved: bool,
     pub(super) is_my_turn: bool,
-    /// Nobody but the list of running games tells its end.
+    /// Only the list of running games tells its end.
     pub(super) is_unnoticed: bool,
-    /// Since when the account knows of it.
+    /// Time since which the account knows of it.
     pub(super) known: Option<Duration>,
     /// A task has played it, in this run of the program.
     pub(super) is_begun: bool,
@@ -138,7 +138,7 @@ pub(super) struct ServerChallenge {
     pub(super) player: usize,
     pub(super) is_ours: bool,
     pub(super) is_correspondence: bool,
-    /// Since when the account knows of it.
+    /// Time since which the account knows of it.
     pub(super) known: Option<Duration>,
     /// The account has answered it, whatever became of that.
     pub(super) is_answered: bool,

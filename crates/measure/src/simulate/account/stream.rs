@@ -7,8 +7,8 @@ pub(super) enum State {
     #[default]
     Closed,
     Open,
-    /// It seems to be open, but the server does not see us, and tells nothing.
-    Ghost,
+    /// Open for us, but not for the server, which sends nothing.
+    HalfOpen,
 }
 
 /// Event stream of the program.

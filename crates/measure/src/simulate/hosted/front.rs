@@ -17,7 +17,7 @@ use zeitnot_referee::{Allowance, Cause, Ending, OfferChange, Opinion, Referee, R
 use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult, MoveText};
 
 use super::{
-    super::law::Mutant,
+    super::law::Planted,
     laws::{
         BONUS_AFTER_TAKEBACK, FORGETS_LAST, FORGETS_TAKEBACK, OTHER_CLOCK, OTHER_RESULT, OTHER_SIDE,
         SECOND_END, STALE_REQUEST_TIME, TOLD_EARLY,
@@ -68,7 +68,7 @@ pub(super) enum Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Heard {
     Played(Color, MoveText),
-    /// This many moves are left.
+    /// Number of moves that are left.
     TakenBack(usize),
     Ended(Ending),
 }
@@ -77,24 +77,18 @@ type Settling = Pin<Box<dyn Future<Output = ()>>>;
 
 pub(super) struct Front {
     pub(super) game: HostedGame<DynGame>,
-    /// While the end is on its way to the disk.
+    /// Wait for the end to reach the disk.
     settling: Option<Settling>,
-    mutant: Option<&'static Mutant>,
+    planted: Planted,
 }
 
 impl Front {
     /// Begins a game.
-    pub(super) fn begin(
-        setup: &Setup,
-        board: DynGame,
-        host: Host,
-        mutant: Option<&'static Mutant>,
-        now: Instant,
-    ) -> Front {
+    pub(super) fn begin(setup: &Setup, board: DynGame, host: Host, planted: Planted, now: Instant) -> Front {
         let info = GameInfo::new(Source::Lichess, &board, ByColor(["alice", "bob"]));
         let referee = Referee::new(board, setup.allowances, setup.rules, now);
         let game = HostedGame::new(info, referee, host);
-        let mut front = Front { game, settling: None, mutant };
+        let mut front = Front { game, settling: None, planted };
         front.start(now);
         front
     }
@@ -105,14 +99,14 @@ impl Front {
         board: DynGame,
         row: &GameRow,
         host: Host,
-        mutant: Option<&'static Mutant>,
+        planted: Planted,
         now: Instant,
     ) -> Option<Front> {
         let info = GameInfo::new(Source::Lichess, &board, ByColor(["alice", "bob"]));
         let info = GameInfo { id: row.header.id.clone(), began: row.header.began, ..info };
         let mut referee = Referee::new(board, setup.allowances, setup.rules, now);
         let mut left = setup.initial();
-        let lost = usize::from(is(mutant, &FORGETS_LAST));
+        let lost = usize::from(planted.is(&FORGETS_LAST));
         let kept = row.moves.iter().count().saturating_sub(lost);
         for (text, (after, spent)) in row.moves.iter().take(kept) {
             let mover = referee.turn();
@@ -121,7 +115,7 @@ impl Front {
         }
         referee.clock.set(left);
         let game = HostedGame::new(info, referee, host);
-        let mut front = Front { game, settling: None, mutant };
+        let mut front = Front { game, settling: None, planted };
         front.start(now);
         Some(front)
     }
@@ -132,10 +126,10 @@ impl Front {
     }
 
     fn await_move(&mut self, read_at: Instant, now: Instant) {
-        let asked = if is(self.mutant, &STALE_REQUEST_TIME) { read_at } else { now };
+        let asked = if self.planted.is(&STALE_REQUEST_TIME) { read_at } else { now };
         self.game.referee.await_move(asked);
         let turn = self.game.referee.turn();
-        if is(self.mutant, &OTHER_CLOCK) && self.game.referee.clock.is_running() {
+        if self.planted.is(&OTHER_CLOCK) && self.game.referee.clock.is_running() {
             self.game.referee.clock.start(!turn, asked);
         }
     }
@@ -174,7 +168,7 @@ impl Front {
     ) -> Option<Heard> {
         let mut mover = color;
         let mut played = self.game.referee.play(mover, text, read_at, opinion);
-        if is(self.mutant, &OTHER_SIDE) && played == Err(Refusal::NotYourTurn) {
+        if self.planted.is(&OTHER_SIDE) && played == Err(Refusal::NotYourTurn) {
             mover = !color;
             played = self.game.referee.play(mover, text, read_at, opinion);
         }
@@ -188,7 +182,7 @@ impl Front {
         if self.game.referee.takeback(color, agrees, now) != Some(OfferChange::Accepted) {
             return None;
         }
-        if is(self.mutant, &BONUS_AFTER_TAKEBACK) {
+        if self.planted.is(&BONUS_AFTER_TAKEBACK) {
             let left = |color| self.game.referee.clock.left(color, now).unwrap_or(Duration::MAX);
             let left = ByColor(Color::BOTH.map(left));
             self.game
@@ -197,7 +191,7 @@ impl Front {
                 .set(ByColor(left.0.map(|left| left.saturating_add(Duration::from_secs(1)))));
         }
         self.await_move(now, now);
-        if !is(self.mutant, &FORGETS_TAKEBACK) {
+        if !self.planted.is(&FORGETS_TAKEBACK) {
             self.game.changed(now);
         }
         Some(Heard::TakenBack(self.game.referee.plies.len()))
@@ -222,19 +216,15 @@ impl Front {
             self.settling = Some(Box::pin(settling));
         }
         let Some(settling) = &mut self.settling else {
-            return is(self.mutant, &SECOND_END).then_some(Heard::Ended(ending));
+            return self.planted.is(&SECOND_END).then_some(Heard::Ended(ending));
         };
         let is_settled = settling.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
-        if !is_settled && !is(self.mutant, &TOLD_EARLY) {
+        if !is_settled && !self.planted.is(&TOLD_EARLY) {
             return None;
         }
         self.settling = None;
         self.game.tell_end(now);
-        let is_other = is(self.mutant, &OTHER_RESULT);
+        let is_other = self.planted.is(&OTHER_RESULT);
         Some(Heard::Ended(if is_other { Ending { result: None, ..ending } } else { ending }))
     }
-}
-
-fn is(mutant: Option<&'static Mutant>, planted: &'static Mutant) -> bool {
-    mutant.is_some_and(|mutant| mutant.name == planted.name)
 }

@@ -2,27 +2,20 @@
 
 mod front;
 mod laws;
-mod watch;
+mod observer;
 mod world;
 
 use super::{
-    history::{Broken, History},
-    law::{Law, Mutant},
+    run::{Broken, Run},
     subject::Subject,
     virtual_time::VirtualTime,
 };
 use world::World;
 
-pub(crate) struct Hosted;
+pub(crate) const SUBJECT: Subject = Subject { name: "hosted", laws: laws::LAWS, run };
 
-impl Subject for Hosted {
-    const NAME: &'static str = "hosted";
-    const LAWS: &'static [&'static Law] = laws::LAWS;
-    const MUTANTS: &'static [&'static Mutant] = laws::MUTANTS;
-
-    fn run(seed: u64, mutant: Option<&'static Mutant>, history: &mut History) -> Result<(), Broken> {
-        let time = VirtualTime::new();
-        let _entered = time.enter();
-        World::new(seed, mutant, &time, history).run()
-    }
+fn run(run: &mut Run) -> Result<(), Broken> {
+    let time = VirtualTime::new();
+    let _entered = time.enter();
+    World::new(run, &time).map_or(Ok(()), World::run)
 }

@@ -28,7 +28,7 @@ pub(super) struct Setup {
     pub(super) config: TournamentConfig,
     pub(super) names: Vec<Name>,
     /// The organiser pairs by hand and corrects results.
-    pub(super) is_meddled: bool,
+    pub(super) intervenes: bool,
 }
 
 impl Setup {
@@ -43,7 +43,7 @@ impl Setup {
         config.max_illegal_moves = 2;
         let count = config.players.unwrap_or_else(|| random.usize(3..6));
         let names = NAMES.iter().take(count).filter_map(|name| Name::try_from(*name).ok());
-        Some(Setup { names: names.collect(), config, is_meddled: random.bool() })
+        Some(Setup { names: names.collect(), config, intervenes: random.bool() })
     }
 
     /// Returns whether everybody plays whoever is there, without an end.

@@ -1,4 +1,4 @@
-//! Knowledge of players, page and database about a tournament, to check the laws against.
+//! Observer of a tournament: what its players, the page and the database know of it, to check the laws against.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +16,8 @@ use zeitnot_rules::{Color, GameResult};
 
 use super::{
     super::{
-        history::{Broken, History},
-        law::{Law, Mutant},
+        law::Law,
+        run::{Broken, Run},
     },
     laws::{
         BYE_TWICE, BYES, COLOURS, ENDS, GAME_TWICE, LOSES_LAST, LOSES_RESULT, MEETS_ONCE, ONE_BOARD,
@@ -30,10 +30,9 @@ use super::{
 type Points = BTreeMap<String, (u32, u32)>;
 
 #[derive(Debug, Default)]
-pub(super) struct Watch {
-    mutant: Option<&'static Mutant>,
+pub(super) struct Observer {
     told: ToldResults,
-    /// Since when the games at the boards are over.
+    /// Times since which the games at the boards are over.
     over: BTreeMap<String, Instant>,
     /// Games whose ends may be lost, as the disk failed.
     excused: BTreeSet<String>,
@@ -47,15 +46,7 @@ pub(super) struct Watch {
     pub(super) is_corrected: bool,
 }
 
-impl Watch {
-    pub(super) fn new(mutant: Option<&'static Mutant>) -> Watch {
-        Watch { mutant, ..Watch::default() }
-    }
-
-    fn has(&self, mutant: &Mutant) -> bool {
-        self.mutant.is_some_and(|planted| planted.name == mutant.name)
-    }
-
+impl Observer {
     pub(super) fn failed(&mut self, now: Instant) {
         self.failed = Some(now);
     }
@@ -65,14 +56,14 @@ impl Watch {
     }
 
     /// Games that are stored, with the results that count.
-    fn stored(&self, database: &SimulatedDatabase) -> Vec<StoredGame> {
+    fn stored(database: &SimulatedDatabase, run: &Run) -> Vec<StoredGame> {
         let mut games: Vec<_> = database.games().map(stored_game).collect();
-        if self.has(&GAME_TWICE)
+        if run.has(&GAME_TWICE)
             && let Some(game) = games.iter().find(|game| game.is_over()).cloned()
         {
             games.push(game);
         }
-        if self.has(&WHITE_ALWAYS) {
+        if run.has(&WHITE_ALWAYS) {
             for game in games.iter_mut().filter(|game| game.white > game.black) {
                 std::mem::swap(&mut game.white, &mut game.black);
             }
@@ -85,19 +76,19 @@ impl Watch {
         &mut self,
         mut games: Vec<BoardGame>,
         now: Instant,
-        history: &mut History,
+        run: &mut Run,
     ) -> Result<(), Broken> {
         for game in games.iter().filter(|game| game.is_over) {
             self.over.entry(game.game.to_string()).or_insert(now);
         }
-        if self.has(&STAYS_AT_BOARD)
+        if run.has(&STAYS_AT_BOARD)
             && let Some(last) = games.last().filter(|game| game.is_over).cloned()
         {
             games.push(last);
         }
         let mut busy = BTreeSet::new();
         let twice = games.iter().flat_map(|game| &game.names.0).find(|name| !busy.insert(*name));
-        history.check(&ONE_BOARD, twice.is_none(), || format!("{twice:?} plays twice: {games:?}"))
+        run.check(&ONE_BOARD, twice.is_none(), || format!("{twice:?} plays twice: {games:?}"))
     }
 
     /// A player hears something.
@@ -106,13 +97,13 @@ impl Watch {
         heard: &Heard,
         database: &SimulatedDatabase,
         now: Instant,
-        history: &mut History,
+        run: &mut Run,
     ) -> Result<(), Broken> {
         let Heard::Over { game, result } = heard else { return Ok(()) };
         let (id, result) = (game.to_string(), result.as_str());
         let once = self.told.tell(&id, result);
-        history.check(&TOLD_IS_WRITTEN, once.is_ok(), || once.clone().err().unwrap_or_default())?;
-        self.check_told(&id, result, database, now, history)
+        run.check_ok(&TOLD_IS_WRITTEN, once)?;
+        self.check_told(&id, result, database, now, run)
     }
 
     /// The page gets a report.
@@ -121,13 +112,13 @@ impl Watch {
         report: &TournamentReport,
         database: &SimulatedDatabase,
         now: Instant,
-        history: &mut History,
+        run: &mut Run,
     ) -> Result<(), Broken> {
         for row in &report.ended {
             let (Some(game), Some(result)) = (&row.game, row.result.as_deref()) else { continue };
             // A corrected game is shown with both results, one after the other.
             if result != NONE && row.note.is_none() {
-                self.check_told(game, result, database, now, history)?;
+                self.check_told(game, result, database, now, run)?;
             }
         }
         Ok(())
@@ -139,7 +130,7 @@ impl Watch {
         result: &str,
         database: &SimulatedDatabase,
         now: Instant,
-        history: &mut History,
+        run: &mut Run,
     ) -> Result<(), Broken> {
         let row = database.games().find(|game| &*game.header.id == id);
         let end = row.and_then(|row| row.end.as_ref());
@@ -152,7 +143,7 @@ impl Watch {
         if !is_written && is_excused {
             self.excused.insert(id.to_owned());
         }
-        history.check(&TOLD_IS_WRITTEN, is_written || is_excused, || {
+        run.check(&TOLD_IS_WRITTEN, is_written || is_excused, || {
             format!("game {id} is told as {result}, and the database has {end:?}")
         })
     }
@@ -163,33 +154,33 @@ impl Watch {
         setup: &Setup,
         tournament: &SimulatedTournament,
         database: &SimulatedDatabase,
-        history: &mut History,
+        run: &mut Run,
     ) -> Result<(), Broken> {
-        self.check_games(setup, &self.stored(database), history)?;
-        let rows = self.rows(tournament);
-        self.check_byes(setup, &rows, history)?;
+        self.check_games(setup, &Self::stored(database, run), run)?;
+        let rows = Self::rows(tournament, run);
+        self.check_byes(setup, &rows, run)?;
         if !tournament.is_settled() {
             return Ok(());
         }
-        let stored = read(database, &STANDINGS, history)?;
+        let stored = read(database, &STANDINGS, run)?;
         let (is, expected) = (points(&rows), stored.as_ref().map(recount).unwrap_or_default());
-        history.check(&STANDINGS, is == expected, || {
+        run.check(&STANDINGS, is == expected, || {
             format!("the standings are {is:?}, and the sums {expected:?}")
         })
     }
 
-    fn rows(&self, tournament: &SimulatedTournament) -> Vec<Row> {
+    fn rows(tournament: &SimulatedTournament, run: &Run) -> Vec<Row> {
         let mut rows = tournament.standings();
         for row in &mut rows {
-            row.tally.byes *= if self.has(&BYE_TWICE) { 2 } else { 1 };
+            row.tally.byes *= if run.has(&BYE_TWICE) { 2 } else { 1 };
         }
-        if self.has(&LOSES_RESULT) {
+        if run.has(&LOSES_RESULT) {
             rows.retain(|row| row.rank != 1 || row.tally.wins == 0);
         }
         rows
     }
 
-    fn check_games(&self, setup: &Setup, games: &[StoredGame], history: &mut History) -> Result<(), Broken> {
+    fn check_games(&self, setup: &Setup, games: &[StoredGame], run: &mut Run) -> Result<(), Broken> {
         // In an open tournament somebody may come anew under a name that has played.
         let played: Vec<_> = games
             .iter()
@@ -200,7 +191,7 @@ impl Watch {
         let is_free = setup.is_open() || self.is_by_hand && setup.config.pairing.has_rounds();
         let met = if is_free { Ok(0) } else { meetings(&played, setup.games_per_pair()) };
         let checked = stored_once(games).and(repeated_once(games)).and(met.map(drop));
-        history.check(&MEETS_ONCE, checked.is_ok(), || checked.clone().err().unwrap_or_default())?;
+        run.check_ok(&MEETS_ONCE, checked)?;
         if setup.is_open() || self.is_by_hand || setup.config.pairing.has_rounds() {
             return Ok(());
         }
@@ -214,15 +205,15 @@ impl Watch {
             colours.values().all(|games| *games <= games_per_pair.div_ceil(2))
         };
         let unbalanced = whites.values().find(|colours| !is_balanced(colours));
-        history.check(&COLOURS, unbalanced.is_none(), || format!("games with White: {unbalanced:?}"))
+        run.check(&COLOURS, unbalanced.is_none(), || format!("games with White: {unbalanced:?}"))
     }
 
-    fn check_byes(&self, setup: &Setup, rows: &[Row], history: &mut History) -> Result<(), Broken> {
+    fn check_byes(&self, setup: &Setup, rows: &[Row], run: &mut Run) -> Result<(), Broken> {
         let has_rounds = setup.config.pairing.has_rounds();
         let most = if setup.is_swiss() && !self.is_by_hand { 1 } else { u32::MAX };
         let is_wrong = |row: &&Row| row.tally.byes > if has_rounds { most } else { 0 };
         let wrong = rows.iter().find(is_wrong);
-        history.check(&BYES, wrong.is_none(), || format!("too many byes: {wrong:?}"))
+        run.check(&BYES, wrong.is_none(), || format!("too many byes: {wrong:?}"))
     }
 
     /// The arena was killed, and goes on with what is written.
@@ -230,19 +221,19 @@ impl Watch {
         &mut self,
         tournament: &SimulatedTournament,
         database: &SimulatedDatabase,
-        history: &mut History,
+        run: &mut Run,
     ) -> Result<(), Broken> {
         let mut games: Vec<_> = database.games().map(at_board).collect();
-        if self.has(&LOSES_LAST) {
+        if run.has(&LOSES_LAST) {
             let told = games.iter().rposition(|game| game.is_over());
             told.map(|at| games.remove(at));
         }
         let told = self.told.without(&self.excused);
         let are_there = told.are_stored(&games);
-        history.check(&RESTORED, are_there.is_ok(), || are_there.clone().err().unwrap_or_default())?;
+        run.check_ok(&RESTORED, are_there)?;
         self.told = told;
         self.over.clear();
-        let stored = read(database, &RESTORED, history)?;
+        let stored = read(database, &RESTORED, run)?;
         // Byes that were not written are granted again.
         let of_games = |points: Points| -> BTreeMap<String, u32> {
             // Whoever had only joined comes anew.
@@ -256,7 +247,7 @@ impl Watch {
             of_games(points(&tournament.standings())),
             of_games(stored.as_ref().map(recount).unwrap_or_default()),
         );
-        history.check(&RESTORED, is == expected, || {
+        run.check(&RESTORED, is == expected, || {
             format!("the standings are {is:?}, and the sums {expected:?}")
         })
     }
@@ -268,34 +259,27 @@ impl Watch {
         is_complete: bool,
         rows: &[Row],
         database: &SimulatedDatabase,
-        history: &mut History,
+        run: &mut Run,
     ) -> Result<(), Broken> {
-        history.check(&ENDS, is_complete, || "it goes on and on".to_owned())?;
-        self.check_byes(setup, rows, history)?;
+        run.check(&ENDS, is_complete, || "it goes on and on".to_owned())?;
+        self.check_byes(setup, rows, run)?;
         // The game of a player who is out is not repeated, nor that of a pair that the organiser has parted.
         let games: Vec<_> = database.games().map(stored_game).collect();
         let all_there = rows.iter().all(|row| !row.is_withdrawn)
             && games.iter().all(|game| game.termination != "forfeit");
         if all_there && !self.is_corrected && !self.is_by_hand && !setup.is_knockout() {
             let repeated = broken_off_are_repeated(&games);
-            history.check(&ENDS, repeated.is_ok(), || repeated.clone().err().unwrap_or_default())?;
+            run.check_ok(&ENDS, repeated)?;
         }
         let byes = rows.iter().map(|row| row.tally.byes as usize).sum();
         let halves = rows.iter().map(|row| row.score.halves()).sum();
         let sum = results_check::points_are_results(halves, &counted(setup, &games), byes);
-        history.check(&STANDINGS, sum.is_ok(), || sum.clone().err().unwrap_or_default())
+        run.check_ok(&STANDINGS, sum).map(drop)
     }
 }
 
-fn read(
-    database: &SimulatedDatabase,
-    law: &'static Law,
-    history: &mut History,
-) -> Result<Option<Stored>, Broken> {
-    let read = database.read();
-    let error = read.as_ref().err().map(ToString::to_string);
-    history.check(law, error.is_none(), || format!("the rows do not fit together: {error:?}"))?;
-    Ok(read.ok().flatten())
+fn read(database: &SimulatedDatabase, law: &Law, run: &mut Run) -> Result<Option<Stored>, Broken> {
+    Ok(run.check_ok(law, database.read())?.flatten())
 }
 
 /// Returns the games that decide something: a drawn one of a knockout is played again.
@@ -317,7 +301,7 @@ fn stored_game(row: &GameRow) -> StoredGame {
     }
 }
 
-/// With the result at the board.
+/// Returns a stored game with its result at the board.
 fn at_board(row: &GameRow) -> StoredGame {
     let result = row.end.as_ref().and_then(|end| end.result).map_or(NONE, GameResult::as_str);
     StoredGame { result: result.to_owned(), ..stored_game(row) }

@@ -1,4 +1,4 @@
-//! Knowledge of the players and the database about a game, kept apart from it, to check the laws against.
+//! Observer of a game: what its players and the database know of it, kept apart from it, to check the laws against.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -13,7 +13,7 @@ use zeitnot_referee::{Allowance, Ending, PlayedMove};
 use zeitnot_rules::{ByColor, Color, DynGame, GameResult, MoveText};
 
 use super::{
-    super::history::{Broken, History},
+    super::run::{Broken, Run},
     front::Setup,
     laws::{CLOCK_OF_OWNER, MOVE_ONCE, ONE_END, RESTORED, TIME_GOES_ON, TOLD_IS_WRITTEN, USED_IS_PASSED},
 };
@@ -22,13 +22,13 @@ use super::{
 type StoredMove = (String, Option<u128>, Option<u128>);
 
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct Observer {
     allowances: ByColor<Allowance>,
     /// As the rules make it of the moves that the players were told.
     board: DynGame,
     /// Requests that were played.
     played: BTreeSet<u64>,
-    /// Moves when the database wrote last; `None` before that.
+    /// Moves that the database wrote last; `None` before that.
     acknowledged: Option<Vec<StoredMove>>,
     /// Time on both clocks when the last turn began.
     left: ByColor<Duration>,
@@ -44,9 +44,9 @@ pub(super) struct Watch {
     failures: usize,
 }
 
-impl Watch {
-    pub(super) fn new(setup: &Setup, board: DynGame) -> Watch {
-        Watch {
+impl Observer {
+    pub(super) fn new(setup: &Setup, board: DynGame) -> Observer {
+        Observer {
             allowances: setup.allowances,
             board,
             played: BTreeSet::new(),
@@ -79,11 +79,11 @@ impl Watch {
         request: u64,
         (mover, mv): (Color, &MoveText),
         read_at: Instant,
-        history: &mut History,
+        run: &mut Run,
     ) -> Result<(), Broken> {
         let is_fitting = mover == self.board.side_to_move() && self.board.play(mv).is_ok();
         let is_new = self.played.insert(request);
-        history.check(&MOVE_ONCE, is_fitting && is_new, || {
+        run.check(&MOVE_ONCE, is_fitting && is_new, || {
             format!("request {request} of {mover:?} plays {mv} in {}", self.board.now())
         })?;
         if let Some(began) = self.turn_began.take() {
@@ -114,22 +114,20 @@ impl Watch {
         game: &HostedGame<DynGame>,
         read_at: Instant,
         now: Instant,
-        history: &mut History,
+        run: &mut Run,
     ) -> Result<(), Broken> {
         let referee = &game.referee;
-        history.check(&MOVE_ONCE, self.board.now() == referee.board.now(), || {
+        run.check(&MOVE_ONCE, self.board.now() == referee.board.now(), || {
             format!("the game stands at {}, and its moves lead to {}", referee.board.now(), self.board.now())
         })?;
         let running = referee.clock.running();
         let turn = self.board.side_to_move();
         let is_owner = running.is_none_or(|color| color == turn && referee.ending.is_none());
-        history.check(&CLOCK_OF_OWNER, is_owner, || {
-            format!("the clock of {running:?} runs on {turn:?}'s turn")
-        })?;
+        run.check(&CLOCK_OF_OWNER, is_owner, || format!("the clock of {running:?} runs on {turn:?}'s turn"))?;
         if let Some(ending) = referee.ending {
             let first = self.ending.is_none();
             let (known, _) = *self.ending.get_or_insert((ending, now));
-            history.check(&ONE_END, known == ending, || format!("{known:?} has become {ending:?}"))?;
+            run.check(&ONE_END, known == ending, || format!("{known:?} has become {ending:?}"))?;
             if first && self.turn_began.is_some() {
                 // By the flag when the request was read, or by the request when it was made.
                 let most = self.left[turn].saturating_sub(self.used(read_at));
@@ -143,7 +141,7 @@ impl Watch {
         } else if running.is_some() && self.turn_began.is_none() {
             self.turn_began = Some(now);
         }
-        Color::BOTH.into_iter().try_for_each(|color| self.check_clock(game, color, now, history))
+        Color::BOTH.into_iter().try_for_each(|color| self.check_clock(game, color, now, run))
     }
 
     fn used(&self, now: Instant) -> Duration {
@@ -155,14 +153,14 @@ impl Watch {
         game: &HostedGame<DynGame>,
         color: Color,
         now: Instant,
-        history: &mut History,
+        run: &mut Run,
     ) -> Result<(), Broken> {
         let Some(left) = game.referee.clock.left(color, now) else { return Ok(()) };
         let most = std::mem::replace(&mut self.most[color], left);
-        history.check(&TIME_GOES_ON, left <= most, || format!("{color:?} has {left:?}, and had {most:?}"))?;
+        run.check(&TIME_GOES_ON, left <= most, || format!("{color:?} has {left:?}, and had {most:?}"))?;
         let used = if color == self.board.side_to_move() { self.used(now) } else { Duration::ZERO };
         let expected = self.left[color].saturating_sub(used);
-        history.check(&USED_IS_PASSED, left == expected, || {
+        run.check(&USED_IS_PASSED, left == expected, || {
             format!("{color:?} has {left:?} left, and by the time that passed {expected:?}")
         })
     }
@@ -182,9 +180,25 @@ impl Watch {
         self.failures += usize::from(self.ending.is_some());
     }
 
-    /// The page shows an end.
-    pub(super) fn shown(&mut self) {
+    /// The page shows an end. `row` is what the database has.
+    pub(super) fn shown(&mut self, row: Option<&GameRow>, now: Instant, run: &mut Run) -> Result<(), Broken> {
         self.ends_shown += 1;
+        self.check_written("shown", row, now, run)
+    }
+
+    /// Checks that an end which becomes known is written, or cannot be.
+    fn check_written(
+        &self,
+        how: &str,
+        row: Option<&GameRow>,
+        now: Instant,
+        run: &mut Run,
+    ) -> Result<(), Broken> {
+        let is_overdue = self.ending.is_some_and(|(_, since)| now.duration_since(since) >= MAX_WAIT);
+        let is_excused = is_overdue || self.failures > 0;
+        run.check(&TOLD_IS_WRITTEN, row.and_then(end).is_some() || is_excused, || {
+            format!("{:?} is {how}, and the database has {row:?}", self.ending)
+        })
     }
 
     /// The players hear of the end. `row` is what the database has.
@@ -193,46 +207,42 @@ impl Watch {
         told: Ending,
         row: Option<&GameRow>,
         now: Instant,
-        history: &mut History,
+        run: &mut Run,
     ) -> Result<(), Broken> {
         self.ends_told += 1;
-        let is_written = row.is_some_and(|row| end(row).is_some());
-        let is_overdue = self.ending.is_some_and(|(_, since)| now.duration_since(since) >= MAX_WAIT);
-        history.check(&TOLD_IS_WRITTEN, is_written || is_overdue || self.failures > 0, || {
-            format!("{told:?} is told, and the database has {row:?}")
-        })?;
+        self.check_written("told", row, now, run)?;
         let id = row.map_or("unwritten", |row| &*row.header.id);
         let twice = self.told.tell(id, text(told.result));
-        history.check(&ONE_END, self.ends_told == 1 && self.ends_shown <= 1 && twice.is_ok(), || {
+        run.check(&ONE_END, self.ends_told == 1 && self.ends_shown <= 1 && twice.is_ok(), || {
             format!("the end is told {} times and shown {} times", self.ends_told, self.ends_shown)
         })?;
-        match row.filter(|_| is_written) {
-            Some(row) => self.agrees(row, history),
+        match row.filter(|row| end(row).is_some()) {
+            Some(row) => self.agrees(row, run),
             None => Ok(()),
         }
     }
 
     /// Checks the row of a game that is over, and the PGN printed from it.
-    fn agrees(&self, row: &GameRow, history: &mut History) -> Result<(), Broken> {
+    fn agrees(&self, row: &GameRow, run: &mut Run) -> Result<(), Broken> {
         let result = row.end.as_ref().map_or(NONE, |end| end.result_text());
         let stored =
             StoredGame { id: row.header.id.to_string(), result: result.to_owned(), ..StoredGame::default() };
         let stored = [stored];
         let checked = stored_once(&stored).and_then(|()| self.told.are_stored(&stored));
-        history.check(&ONE_END, checked.is_ok(), || checked.clone().err().unwrap_or_default())?;
+        run.check_ok(&ONE_END, checked)?;
         let pgn = pgn::print_or_explain(None, row);
         let moves = self.board.moves().len();
         let tags = [format!("[Result \"{result}\"]"), format!("[PlyCount \"{moves}\"]")];
-        history.check(&ONE_END, tags.iter().all(|tag| pgn.contains(tag)), || {
+        run.check(&ONE_END, tags.iter().all(|tag| pgn.contains(tag)), || {
             format!("{tags:?} are not in the PGN:\n{pgn}")
         })
     }
 
     /// After a kill: `row` is what the database has. Returns whether the game goes on.
-    pub(super) fn killed(&mut self, row: Option<&GameRow>, history: &mut History) -> Result<bool, Broken> {
+    pub(super) fn killed(&mut self, row: Option<&GameRow>, run: &mut Run) -> Result<bool, Broken> {
         let Some(row) = row else {
             let is_lost = self.acknowledged.is_some();
-            history.check(&RESTORED, !is_lost, || "the database has lost the game".to_owned())?;
+            run.check(&RESTORED, !is_lost, || "the database has lost the game".to_owned())?;
             return Ok(false);
         };
         let millis = |time: Option<Duration>| time.map(|time| time.as_millis());
@@ -242,13 +252,12 @@ impl Watch {
             .map(|(mv, (left, spent))| (mv.to_owned(), millis(left), millis(spent)))
             .collect();
         let acknowledged = self.acknowledged.clone().unwrap_or_default();
-        history.check(&RESTORED, stored == acknowledged, || {
+        run.check(&RESTORED, stored == acknowledged, || {
             format!("the database has {stored:?}, and has acknowledged {acknowledged:?}")
         })?;
         let Some(end) = end(row) else { return Ok(true) };
         let result = self.ending.and_then(|(ending, _)| ending.result);
-        history
-            .check(&ONE_END, end.result_text() == text(result), || format!("{end:?}, and was {result:?}"))?;
+        run.check(&ONE_END, end.result_text() == text(result), || format!("{end:?}, and was {result:?}"))?;
         Ok(false)
     }
 
@@ -257,15 +266,15 @@ impl Watch {
         &mut self,
         game: &HostedGame<DynGame>,
         now: Instant,
-        history: &mut History,
+        run: &mut Run,
     ) -> Result<(), Broken> {
         self.board = self.board.again();
         for (mv, ..) in self.acknowledged.iter().flatten() {
             let is_legal = self.board.read(mv).and_then(|mv| self.board.play(&mv)).is_ok();
-            history.check(&RESTORED, is_legal, || format!("{mv} is not legal in {}", self.board.now()))?;
+            run.check(&RESTORED, is_legal, || format!("{mv} is not legal in {}", self.board.now()))?;
         }
         let (is, was) = (game.referee.board.now(), self.board.now());
-        history.check(&RESTORED, is == was, || format!("{is} is restored in place of {was}"))?;
+        run.check(&RESTORED, is == was, || format!("{is} is restored in place of {was}"))?;
         // What a row does not tell: the turn that was cut off begins anew.
         let left = |color| game.referee.clock.left(color, now).unwrap_or(Duration::MAX);
         self.left = ByColor(Color::BOTH.map(left));
