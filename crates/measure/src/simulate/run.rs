@@ -13,6 +13,9 @@ pub(crate) struct Broken {
     pub(crate) what: String,
 }
 
+/// Result of what checks laws: an error is the first that is broken.
+pub(crate) type Checked<T = ()> = Result<T, Broken>;
+
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) rng: Rng,
@@ -79,12 +82,7 @@ impl Run {
     ///
     /// # Errors
     /// If it does not hold.
-    pub(crate) fn check(
-        &mut self,
-        law: &Law,
-        holds: bool,
-        what: impl FnOnce() -> String,
-    ) -> Result<(), Broken> {
+    pub(crate) fn check(&mut self, law: &Law, holds: bool, what: impl FnOnce() -> String) -> Checked {
         self.checks += 1;
         if holds || !self.planted.concerns(law.name) {
             return Ok(());
@@ -100,7 +98,7 @@ impl Run {
         &mut self,
         law: &Law,
         result: Result<T, impl fmt::Display>,
-    ) -> Result<Option<T>, Broken> {
+    ) -> Checked<Option<T>> {
         let error = result.as_ref().err().map(ToString::to_string);
         self.check(law, error.is_none(), || error.unwrap_or_default())?;
         Ok(result.ok())

@@ -14,7 +14,7 @@ use std::{
 
 use super::{
     law::Planted,
-    run::{Broken, Run},
+    run::{Broken, Checked, Run},
     subject::Subject,
 };
 
@@ -45,7 +45,7 @@ impl Seeds {
 }
 
 /// Runs one seed. A panic breaks a law, too.
-pub(crate) fn run_seed(subject: &Subject, mut run: Run) -> (Run, Result<(), Broken>) {
+pub(crate) fn run_seed(subject: &Subject, mut run: Run) -> (Run, Checked) {
     let result = catch_unwind(AssertUnwindSafe(|| (subject.run)(&mut run)));
     let result = result.unwrap_or_else(|panic| Err(Broken { law: NO_PANIC, what: message(panic.as_ref()) }));
     let planted = run.planted;
@@ -100,7 +100,7 @@ mod tests {
         }
     }
 
-    fn double(run: &mut Run) -> Result<(), Broken> {
+    fn double(run: &mut Run) -> Checked {
         let seed = run.rng.get_seed();
         assert!(seed != 3_000, "a panic");
         let number = 2 * seed + u64::from(run.has(&ODD) && seed > 100);

@@ -2,7 +2,7 @@
 
 use super::{
     law::{Law, Planted},
-    run::{Broken, Run},
+    run::{Checked, Run},
 };
 
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub(crate) struct Subject {
     pub(crate) laws: &'static [Law],
     /// Runs a seed up to the first law that is broken. The run depends on nothing but the seed and the mutant: no clock of
     /// the machine, no order of a hash map, no shared state.
-    pub(crate) run: fn(&mut Run) -> Result<(), Broken>,
+    pub(crate) run: fn(&mut Run) -> Checked,
 }
 
 impl Subject {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use zeitnot_wire::lichess::{ChallengeId, GameId};
 
 use super::{
-    super::run::Broken,
+    super::run::Checked,
     laws,
     program::Program,
     world::{ProgramEvent, World},
@@ -25,7 +25,7 @@ impl World<'_> {
     }
 
     /// Checks the law about the games that run, are agreed on, and are now proposed. The last one is against a bot, or not.
-    pub(super) fn check_capacity(&mut self, proposed: usize, is_bot: bool) -> Result<(), Broken> {
+    pub(super) fn check_capacity(&mut self, proposed: usize, is_bot: bool) -> Checked {
         let Some(program) = &self.program else { return Ok(()) };
         let (playing, agreed) = (program.with_clock(), program.agreed(self.run.now) + proposed);
         let own = program.config.concurrency.get() as usize;
@@ -52,7 +52,7 @@ impl World<'_> {
     }
 
     /// Checks that a game which is about to end was played.
-    pub(super) fn check_played(&mut self, id: GameId) -> Result<(), Broken> {
+    pub(super) fn check_played(&mut self, id: GameId) -> Checked {
         let Some(game) = self.server.games.get(&id).filter(|game| !game.is_over()) else { return Ok(()) };
         let is_clocked = !game.is_correspondence;
         let Some(known) = game.known.filter(|_| is_clocked && !self.is_leaving()) else { return Ok(()) };
@@ -63,7 +63,7 @@ impl World<'_> {
     }
 
     /// Checks that a challenge which is about to end was answered, or had to wait.
-    pub(super) fn check_answered(&mut self, id: ChallengeId) -> Result<(), Broken> {
+    pub(super) fn check_answered(&mut self, id: ChallengeId) -> Checked {
         let Some(challenge) = self.server.challenges.get(&id) else { return Ok(()) };
         let is_due = !challenge.is_answered && !challenge.is_correspondence && self.program.is_some();
         let Some(known) = challenge.known.filter(|_| is_due && !self.is_leaving()) else { return Ok(()) };
@@ -72,7 +72,7 @@ impl World<'_> {
     }
 
     /// Checks that all is well again after the faults, then stops the program.
-    pub(super) fn settled(&mut self) -> Result<(), Broken> {
+    pub(super) fn settled(&mut self) -> Checked {
         let is_online = self.program.is_some() && self.stream.is_seen();
         let is_leaving = self.stopped.is_some();
         let stream = format!("{:?}", self.stream);
@@ -85,7 +85,7 @@ impl World<'_> {
     }
 
     /// Checks that the account has left, unless a game still goes on that it plays.
-    pub(super) fn must_have_left(&mut self) -> Result<(), Broken> {
+    pub(super) fn must_have_left(&mut self) -> Checked {
         let Some(program) = &self.program else { return Ok(()) };
         let played = program.tasks.keys().filter_map(|id| self.server.games.get(id));
         let last = played.filter(|game| !game.is_correspondence).map(|game| game.ends).max();

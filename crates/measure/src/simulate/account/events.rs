@@ -6,7 +6,7 @@ use zeitnot_clients::lichess::simulation::Input;
 use zeitnot_wire::lichess::{Event, GameId};
 
 use super::{
-    super::run::Broken,
+    super::run::Checked,
     stream::State,
     world::{World, WorldEvent},
 };
@@ -32,7 +32,7 @@ impl World<'_> {
         self.after(delay, WorldEvent::Event(self.stream.number, Box::new(event)));
     }
 
-    pub(super) fn event_arrives(&mut self, stream: u32, event: Event) -> Result<(), Broken> {
+    pub(super) fn event_arrives(&mut self, stream: u32, event: Event) -> Checked {
         if stream != self.stream.number || !self.stream.is_seen() || self.program.is_none() {
             return Ok(());
         }
@@ -64,7 +64,7 @@ impl World<'_> {
         self.after(delay + Duration::from_millis(100), WorldEvent::StreamOpens(self.stream.number));
     }
 
-    pub(super) fn stream_opens(&mut self, number: u32) -> Result<(), Broken> {
+    pub(super) fn stream_opens(&mut self, number: u32) -> Checked {
         if number != self.stream.number || self.program.is_none() {
             return Ok(());
         }

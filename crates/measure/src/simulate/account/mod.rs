@@ -6,7 +6,7 @@
 //! [`laws`] lists what is checked, and [`mutants`] plants the faults that show that it is.
 
 use super::{
-    run::{Broken, Run},
+    run::{Checked, Run},
     subject::Subject,
 };
 
@@ -33,6 +33,6 @@ use world::World;
 
 pub(crate) const SUBJECT: Subject = Subject { name: "account", laws: laws::LAWS, run };
 
-fn run(run: &mut Run) -> Result<(), Broken> {
+fn run(run: &mut Run) -> Checked {
     World::new(Plan::draw(run), run).run()
 }

@@ -10,7 +10,7 @@ use zeitnot_clients::lichess::{
 use zeitnot_wire::lichess::{ChallengeEnd, Event};
 
 use super::{
-    super::{law::Mutant, run::Broken},
+    super::{law::Mutant, run::Checked},
     laws,
     world::{ProgramEvent, World},
 };
@@ -43,7 +43,7 @@ impl World<'_> {
     }
 
     /// Returns what the account hears of an input: nothing, or once, or twice.
-    pub(super) fn heard(&mut self, input: Input) -> Result<[Option<Input>; 2], Broken> {
+    pub(super) fn heard(&mut self, input: Input) -> Checked<[Option<Input>; 2]> {
         let accept_again = match &input {
             Input::Reply(Reply::Accepted(id, Ok(()))) if self.run.has(&laws::ACCEPT_AGAIN) => Some(*id),
             _ => None,

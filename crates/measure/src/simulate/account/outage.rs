@@ -8,7 +8,7 @@ use zeitnot_clients::lichess::Config;
 use super::{
     super::{
         law::Planted,
-        run::{Broken, Run},
+        run::{Checked, Run},
     },
     laws::{BOUNDED_RATE, OLD_LOOKUPS},
     plan::{Outage, OutageKind, Plan},
@@ -24,7 +24,7 @@ const BAD_GATEWAY: Duration = Duration::from_secs(12 * 60);
 const UNTIL: Duration = Duration::from_secs(181 * 60);
 
 /// Returns the most look-ups of each kind in a minute.
-fn live_through(planted: Planted) -> Result<[usize; 4], Broken> {
+fn live_through(planted: Planted) -> Checked<[usize; 4]> {
     let mut run = Run::new(0, planted);
     let plan = Plan {
         config: Config::default(),

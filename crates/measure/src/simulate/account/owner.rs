@@ -7,14 +7,14 @@ use zeitnot_rules::TimeControl as Clock;
 use zeitnot_seat::{BlockOrder, BotColor, ChallengeOrder, JoinOrder, Order};
 
 use super::{
-    super::run::Broken,
+    super::run::Checked,
     plan,
     server::{PLAYERS, player},
     world::World,
 };
 
 impl World<'_> {
-    pub(super) fn order(&mut self) -> Result<(), Broken> {
+    pub(super) fn order(&mut self) -> Checked {
         let name = player(self.run.rng.usize(..PLAYERS)).name.clone();
         let clock = Clock { initial: Duration::from_secs(180), increment: Duration::from_secs(2) };
         let order = match self.run.rng.u8(..4) {
@@ -33,7 +33,7 @@ impl World<'_> {
         self.tell(Input::Order(order))
     }
 
-    pub(super) fn reconfigure(&mut self) -> Result<(), Broken> {
+    pub(super) fn reconfigure(&mut self) -> Checked {
         let config = plan::config(self.run);
         let Some(program) = &mut self.program else { return Ok(()) };
         // The rest cannot change while games run.

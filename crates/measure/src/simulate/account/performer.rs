@@ -10,7 +10,7 @@ use zeitnot_seat::Seats;
 use zeitnot_wire::lichess::{Event, GameId};
 
 use super::{
-    super::run::Broken,
+    super::run::Checked,
     checks::LEAVES_WITHIN,
     laws,
     program::{Agreed, Program},
@@ -85,7 +85,7 @@ impl World<'_> {
     }
 
     /// Tells the state machine, and does what it wants done.
-    pub(super) fn tell(&mut self, input: Input) -> Result<(), Broken> {
+    pub(super) fn tell(&mut self, input: Input) -> Checked {
         if let Input::Event(event) = &input {
             self.note_told(event);
         }
@@ -93,7 +93,7 @@ impl World<'_> {
         heard.into_iter().flatten().try_for_each(|input| self.hear(input))
     }
 
-    fn hear(&mut self, input: Input) -> Result<(), Broken> {
+    fn hear(&mut self, input: Input) -> Checked {
         let (is_order, is_wake) = (matches!(input, Input::Order(_)), matches!(input, Input::Wake));
         let finished = self.finished_by(&input);
         let Some(program) = &mut self.program else { return Ok(()) };
@@ -149,7 +149,7 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn wake(&mut self) -> Result<(), Broken> {
+    pub(super) fn wake(&mut self) -> Checked {
         let Some(program) = &mut self.program else { return Ok(()) };
         if program.wake_at != Some(self.run.now) {
             return Ok(());
@@ -158,7 +158,7 @@ impl World<'_> {
         self.tell(Input::Wake)
     }
 
-    fn perform(&mut self, effect: Effect) -> Result<(), Broken> {
+    fn perform(&mut self, effect: Effect) -> Checked {
         match &effect {
             Effect::Waiting(_) | Effect::News(_) => {}
             Effect::Seat(id, _) => self.run.note(format_args!("    Seat({id})")),
@@ -186,7 +186,7 @@ impl World<'_> {
     }
 
     /// Checks the laws about games that are agreed on, and sends the request.
-    fn send_checked(&mut self, request: Request) -> Result<(), Broken> {
+    fn send_checked(&mut self, request: Request) -> Checked {
         let agrees = matches!(request, Request::Accept { .. } | Request::Challenge(..) | Request::Join(_));
         let may_send = !agrees || !self.is_leaving();
         self.run.check(&laws::NO_NEW_GAMES, may_send, || format!("{request:?}"))?;
@@ -238,7 +238,7 @@ impl World<'_> {
         self.after_secs(1..60, WorldEvent::Start);
     }
 
-    pub(super) fn stop(&mut self) -> Result<(), Broken> {
+    pub(super) fn stop(&mut self) -> Checked {
         if self.program.is_none() || self.stopped.is_some() {
             return Ok(());
         }
@@ -248,7 +248,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn leaves(&mut self, result: &Result<(), HttpError>) -> Result<(), Broken> {
+    fn leaves(&mut self, result: &Result<(), HttpError>) -> Checked {
         let is_playing = self.program.as_ref().is_some_and(|program| !program.tasks.is_empty());
         let may_leave = match result {
             Ok(()) => self.is_leaving() && !is_playing,

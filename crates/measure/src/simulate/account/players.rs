@@ -7,7 +7,7 @@ use zeitnot_rules::Color;
 use zeitnot_wire::lichess::{ChallengeEnd, ChallengeId, GameId, Status};
 
 use super::{
-    super::run::Broken,
+    super::run::Checked,
     server::{Origin, PLAYERS, ServerChallenge, ServerGame},
     world::{ProgramEvent, SETTLE, World, WorldEvent},
 };
@@ -33,7 +33,7 @@ impl World<'_> {
     }
 
     /// A challenge to us ends without a game.
-    pub(super) fn withdrawn(&mut self, id: ChallengeId, end: &ChallengeEnd) -> Result<(), Broken> {
+    pub(super) fn withdrawn(&mut self, id: ChallengeId, end: &ChallengeEnd) -> Checked {
         self.check_answered(id)?;
         let event = self.server.end_challenge(id, end);
         self.tell_event(event);
@@ -84,7 +84,7 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn game_over(&mut self, id: GameId) -> Result<(), Broken> {
+    pub(super) fn game_over(&mut self, id: GameId) -> Checked {
         self.check_played(id)?;
         let winner = [Some(Color::White), Some(Color::Black), None][self.run.rng.usize(..3)];
         let status = match winner {

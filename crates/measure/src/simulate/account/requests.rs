@@ -6,7 +6,7 @@ use zeitnot_clients::lichess::simulation::{HttpError, Input, JoinRequest, Reply,
 use zeitnot_wire::lichess::{ChallengeEnd, ChallengeId, Status};
 
 use super::{
-    super::run::Broken,
+    super::run::Checked,
     laws,
     plan::OutageKind,
     program::Agreed,
@@ -45,7 +45,7 @@ fn refused() -> HttpError {
 }
 
 impl World<'_> {
-    pub(super) fn send(&mut self, request: Request) -> Result<(), Broken> {
+    pub(super) fn send(&mut self, request: Request) -> Checked {
         self.requests.sent(&request, self.run)?;
         let kind = Kind::of(&request);
         let latency = self.run.millis(20..200);
@@ -212,7 +212,7 @@ impl World<'_> {
     }
 
     /// A reply reaches the program.
-    pub(super) fn replied(&mut self, kind: Option<Kind>, reply: Reply) -> Result<(), Broken> {
+    pub(super) fn replied(&mut self, kind: Option<Kind>, reply: Reply) -> Checked {
         self.requests.ended(kind, &reply);
         match &reply {
             Reply::RunningGames(Ok(list)) => list.iter().for_each(|game| self.know_game(game.game_id)),

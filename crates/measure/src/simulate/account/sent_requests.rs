@@ -9,7 +9,7 @@ use zeitnot_clients::lichess::simulation::{Reply, Request};
 use zeitnot_wire::lichess::ChallengeId;
 
 use super::{
-    super::run::{Broken, Run},
+    super::run::{Checked, Run},
     laws::{ACCEPTS_ONCE, BOUNDED_RATE, ONE_AT_A_TIME},
 };
 
@@ -94,7 +94,7 @@ pub(super) struct SentRequests {
 
 impl SentRequests {
     /// Notes a request that is sent, and checks the laws about requests.
-    pub(super) fn sent(&mut self, request: &Request, run: &mut Run) -> Result<(), Broken> {
+    pub(super) fn sent(&mut self, request: &Request, run: &mut Run) -> Checked {
         let kind = Kind::of(request);
         let running = &mut self.running[kind as usize];
         *running += 1;

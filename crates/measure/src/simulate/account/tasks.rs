@@ -7,7 +7,7 @@ use zeitnot_seat::{Opponent, Reservation};
 use zeitnot_wire::lichess::GameId;
 
 use super::{
-    super::run::Broken,
+    super::run::Checked,
     checks::LEAVES_WITHIN,
     laws,
     program::Task,
@@ -19,7 +19,7 @@ use super::{
 const MAX_OVERDUE: Duration = Duration::from_secs(1800);
 
 impl World<'_> {
-    pub(super) fn begin(&mut self, id: GameId) -> Result<(), Broken> {
+    pub(super) fn begin(&mut self, id: GameId) -> Checked {
         let is_leaving = self.is_leaving();
         let Some(program) = &mut self.program else { return Ok(()) };
         let game = self.server.games.get(&id);
@@ -61,7 +61,7 @@ impl World<'_> {
     }
 
     /// The program has looked up whom it plays.
-    pub(super) fn opponent_known(&mut self, id: GameId) -> Result<(), Broken> {
+    pub(super) fn opponent_known(&mut self, id: GameId) -> Checked {
         let Some(game) = self.server.games.get(&id) else { return Ok(()) };
         let is_bot = player(game.opponent).is_bot();
         if let Some(task) = self.task(id) {
@@ -72,7 +72,7 @@ impl World<'_> {
     }
 
     /// A game's task is told that the game is over. The first end counts.
-    pub(super) fn finish_game(&mut self, id: GameId, finish: GameFinish) -> Result<(), Broken> {
+    pub(super) fn finish_game(&mut self, id: GameId, finish: GameFinish) -> Checked {
         let is_over = self.server.games.get(&id).is_some_and(|game| game.is_over());
         // While the server is away, nobody can know.
         let is_given_up = self.is_leaving() && finish == GameFinish::Unanswered;
@@ -95,7 +95,7 @@ impl World<'_> {
     }
 
     /// A game's task ends: the game is over, or is suspended.
-    pub(super) fn task_ends(&mut self, id: GameId) -> Result<(), Broken> {
+    pub(super) fn task_ends(&mut self, id: GameId) -> Checked {
         let Some(game) = self.server.games.get_mut(&id) else { return Ok(()) };
         let Some(program) = &mut self.program else { return Ok(()) };
         let Some(task) = program.tasks.get(&id) else { return Ok(()) };
@@ -120,7 +120,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn task_crashes(&mut self) -> Result<(), Broken> {
+    pub(super) fn task_crashes(&mut self) -> Checked {
         let Some(program) = &mut self.program else { return Ok(()) };
         let Some(id) = program.tasks.keys().next().copied() else { return Ok(()) };
         program.tasks.remove(&id);
@@ -133,7 +133,7 @@ impl World<'_> {
     }
 
     /// A game has been without news for longer than its clocks allow.
-    pub(super) fn overdue(&mut self, id: GameId, period: Duration) -> Result<(), Broken> {
+    pub(super) fn overdue(&mut self, id: GameId, period: Duration) -> Checked {
         if self.task(id).is_none() {
             return Ok(());
         }

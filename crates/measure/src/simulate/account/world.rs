@@ -12,7 +12,7 @@ use zeitnot_wire::lichess::{ChallengeEnd, ChallengeId, Event, GameId};
 use super::{
     super::{
         event_queue::EventQueue,
-        run::{Broken, Run},
+        run::{Checked, Run},
     },
     laws,
     plan::Plan,
@@ -171,14 +171,14 @@ impl<'r> World<'r> {
     }
 
     /// Runs to the end, and checks all laws on the way.
-    pub(super) fn run(mut self) -> Result<(), Broken> {
+    pub(super) fn run(mut self) -> Checked {
         self.schedule();
         let end = self.faults_end() + SETTLE + MAX_LEAVING;
         self.run_until(end)
     }
 
     /// Handles all events until then, or until the program has left.
-    pub(super) fn run_until(&mut self, end: Duration) -> Result<(), Broken> {
+    pub(super) fn run_until(&mut self, end: Duration) -> Checked {
         let mut events = 0;
         while let Some((at, event)) = self.queue.pop().filter(|(at, _)| *at <= end && !self.has_left) {
             self.run.now = at;
@@ -227,7 +227,7 @@ impl<'r> World<'r> {
         self.plan.challenge_every.mul_f64(2.0 * self.run.rng.f64())
     }
 
-    fn handle(&mut self, event: WorldEvent) -> Result<(), Broken> {
+    fn handle(&mut self, event: WorldEvent) -> Checked {
         match event {
             WorldEvent::Challenge => self.challenged(),
             WorldEvent::Withdrawn(id) => self.withdrawn(id, &ChallengeEnd::Canceled)?,
@@ -282,7 +282,7 @@ impl<'r> World<'r> {
         Ok(())
     }
 
-    fn handle_in_program(&mut self, event: ProgramEvent) -> Result<(), Broken> {
+    fn handle_in_program(&mut self, event: ProgramEvent) -> Checked {
         match event {
             ProgramEvent::Replied(kind, reply) => self.replied(kind, reply),
             ProgramEvent::Unauthorized => self.tell(Input::Unauthorized),

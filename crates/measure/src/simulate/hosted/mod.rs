@@ -6,7 +6,7 @@ mod observer;
 mod world;
 
 use super::{
-    run::{Broken, Run},
+    run::{Checked, Run},
     subject::Subject,
     virtual_time::VirtualTime,
 };
@@ -14,7 +14,7 @@ use world::World;
 
 pub(crate) const SUBJECT: Subject = Subject { name: "hosted", laws: laws::LAWS, run };
 
-fn run(run: &mut Run) -> Result<(), Broken> {
+fn run(run: &mut Run) -> Checked {
     let time = VirtualTime::new();
     let _entered = time.enter();
     World::new(run, &time).map_or(Ok(()), World::run)

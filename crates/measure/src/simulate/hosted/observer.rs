@@ -13,7 +13,7 @@ use zeitnot_referee::{Allowance, Ending, PlayedMove};
 use zeitnot_rules::{ByColor, Color, DynGame, GameResult, MoveText};
 
 use super::{
-    super::run::{Broken, Run},
+    super::run::{Checked, Run},
     front::Setup,
     laws::{CLOCK_OF_OWNER, MOVE_ONCE, ONE_END, RESTORED, TIME_GOES_ON, TOLD_IS_WRITTEN, USED_IS_PASSED},
 };
@@ -80,7 +80,7 @@ impl Observer {
         (mover, mv): (Color, &MoveText),
         read_at: Instant,
         run: &mut Run,
-    ) -> Result<(), Broken> {
+    ) -> Checked {
         let is_fitting = mover == self.board.side_to_move() && self.board.play(mv).is_ok();
         let is_new = self.played.insert(request);
         run.check(&MOVE_ONCE, is_fitting && is_new, || {
@@ -115,7 +115,7 @@ impl Observer {
         read_at: Instant,
         now: Instant,
         run: &mut Run,
-    ) -> Result<(), Broken> {
+    ) -> Checked {
         let referee = &game.referee;
         run.check(&MOVE_ONCE, self.board.now() == referee.board.now(), || {
             format!("the game stands at {}, and its moves lead to {}", referee.board.now(), self.board.now())
@@ -154,7 +154,7 @@ impl Observer {
         color: Color,
         now: Instant,
         run: &mut Run,
-    ) -> Result<(), Broken> {
+    ) -> Checked {
         let Some(left) = game.referee.clock.left(color, now) else { return Ok(()) };
         let most = std::mem::replace(&mut self.most[color], left);
         run.check(&TIME_GOES_ON, left <= most, || format!("{color:?} has {left:?}, and had {most:?}"))?;
@@ -181,20 +181,14 @@ impl Observer {
     }
 
     /// The page shows an end. `row` is what the database has.
-    pub(super) fn shown(&mut self, row: Option<&GameRow>, now: Instant, run: &mut Run) -> Result<(), Broken> {
+    pub(super) fn shown(&mut self, row: Option<&GameRow>, run: &mut Run) -> Checked {
         self.ends_shown += 1;
-        self.check_written("shown", row, now, run)
+        self.check_written("shown", row, run)
     }
 
     /// Checks that an end which becomes known is written, or cannot be.
-    fn check_written(
-        &self,
-        how: &str,
-        row: Option<&GameRow>,
-        now: Instant,
-        run: &mut Run,
-    ) -> Result<(), Broken> {
-        let is_overdue = self.ending.is_some_and(|(_, since)| now.duration_since(since) >= MAX_WAIT);
+    fn check_written(&self, how: &str, row: Option<&GameRow>, run: &mut Run) -> Checked {
+        let is_overdue = self.ending.is_some_and(|(_, since)| since.elapsed() >= MAX_WAIT);
         let is_excused = is_overdue || self.failures > 0;
         run.check(&TOLD_IS_WRITTEN, row.and_then(end).is_some() || is_excused, || {
             format!("{:?} is {how}, and the database has {row:?}", self.ending)
@@ -202,15 +196,9 @@ impl Observer {
     }
 
     /// The players hear of the end. `row` is what the database has.
-    pub(super) fn ended(
-        &mut self,
-        told: Ending,
-        row: Option<&GameRow>,
-        now: Instant,
-        run: &mut Run,
-    ) -> Result<(), Broken> {
+    pub(super) fn ended(&mut self, told: Ending, row: Option<&GameRow>, run: &mut Run) -> Checked {
         self.ends_told += 1;
-        self.check_written("told", row, now, run)?;
+        self.check_written("told", row, run)?;
         let id = row.map_or("unwritten", |row| &*row.header.id);
         let twice = self.told.tell(id, text(told.result));
         run.check(&ONE_END, self.ends_told == 1 && self.ends_shown <= 1 && twice.is_ok(), || {
@@ -223,7 +211,7 @@ impl Observer {
     }
 
     /// Checks the row of a game that is over, and the PGN printed from it.
-    fn agrees(&self, row: &GameRow, run: &mut Run) -> Result<(), Broken> {
+    fn agrees(&self, row: &GameRow, run: &mut Run) -> Checked {
         let result = row.end.as_ref().map_or(NONE, |end| end.result_text());
         let stored =
             StoredGame { id: row.header.id.to_string(), result: result.to_owned(), ..StoredGame::default() };
@@ -239,7 +227,7 @@ impl Observer {
     }
 
     /// After a kill: `row` is what the database has. Returns whether the game goes on.
-    pub(super) fn killed(&mut self, row: Option<&GameRow>, run: &mut Run) -> Result<bool, Broken> {
+    pub(super) fn killed(&mut self, row: Option<&GameRow>, run: &mut Run) -> Checked<bool> {
         let Some(row) = row else {
             let is_lost = self.acknowledged.is_some();
             run.check(&RESTORED, !is_lost, || "the database has lost the game".to_owned())?;
@@ -262,12 +250,7 @@ impl Observer {
     }
 
     /// The game goes on after a kill, on this board.
-    pub(super) fn restored(
-        &mut self,
-        game: &HostedGame<DynGame>,
-        now: Instant,
-        run: &mut Run,
-    ) -> Result<(), Broken> {
+    pub(super) fn restored(&mut self, game: &HostedGame<DynGame>, now: Instant, run: &mut Run) -> Checked {
         self.board = self.board.again();
         for (mv, ..) in self.acknowledged.iter().flatten() {
             let is_legal = self.board.read(mv).and_then(|mv| self.board.play(&mv)).is_ok();

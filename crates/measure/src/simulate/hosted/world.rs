@@ -17,7 +17,7 @@ use super::{
     super::{
         disk::{Attempt, Disk},
         event_queue::EventQueue,
-        run::{Broken, Run},
+        run::{Checked, Run},
         virtual_time::VirtualTime,
     },
     front::{Action, Front, Heard, Setup},
@@ -121,7 +121,7 @@ impl<'r> World<'r> {
         })
     }
 
-    pub(super) fn run(mut self) -> Result<(), Broken> {
+    pub(super) fn run(mut self) -> Checked {
         let Some(board) = self.setup.board() else { return Ok(()) };
         self.run.note(format_args!("{:?}", self.setup));
         let planted = self.run.planted;
@@ -155,7 +155,7 @@ impl<'r> World<'r> {
     }
 
     /// Handles the next event.
-    fn step(&mut self, arena: &mut Arena) -> Result<(), Broken> {
+    fn step(&mut self, arena: &mut Arena) -> Checked {
         let due = arena.front.due().map(|due| due.duration_since(self.time.start));
         let next = self.events.next_at();
         // What was read before a flag falls is judged before it.
@@ -178,21 +178,21 @@ impl<'r> World<'r> {
         let is_early = self.run.has(&SHOWN_EARLY) && arena.front.game.referee.ending.is_some();
         while let Ok(event) = arena.page.try_recv() {
             if matches!(event, PageEvent::Ended(_)) {
-                self.observer.shown(row, now, self.run)?;
+                self.observer.shown(row, self.run)?;
             }
         }
         if is_early {
-            self.observer.shown(row, now, self.run)?;
+            self.observer.shown(row, self.run)?;
         }
         if let Some(Heard::Ended(ending)) = heard {
             self.run.note(format_args!("told: {ending:?}"));
-            self.observer.ended(ending, row, now, self.run)?;
+            self.observer.ended(ending, row, self.run)?;
         }
         Ok(())
     }
 
     /// Returns when the request was read that was made, if one was.
-    fn handle(&mut self, event: Event, arena: &mut Arena) -> Result<Option<Instant>, Broken> {
+    fn handle(&mut self, event: Event, arena: &mut Arena) -> Checked<Option<Instant>> {
         let (now, elapsed) = (Instant::now(), self.run.now);
         match event {
             Event::Thought(plies) => self.think(&arena.front, plies),
@@ -304,7 +304,7 @@ impl<'r> World<'r> {
     }
 
     /// Kills the arena and starts it again; `None`: there is nothing to go on with.
-    fn kill(&mut self, arena: Arena) -> Result<Option<Arena>, Broken> {
+    fn kill(&mut self, arena: Arena) -> Checked<Option<Arena>> {
         drop(arena);
         self.run.note(format_args!("killed"));
         // A result that was told while the disk failed may be lost.

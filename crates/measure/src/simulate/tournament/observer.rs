@@ -17,7 +17,7 @@ use zeitnot_rules::{Color, GameResult};
 use super::{
     super::{
         law::Law,
-        run::{Broken, Run},
+        run::{Checked, Run},
     },
     laws::{
         BYE_TWICE, BYES, COLOURS, ENDS, GAME_TWICE, LOSES_LAST, LOSES_RESULT, MEETS_ONCE, ONE_BOARD,
@@ -47,8 +47,8 @@ pub(super) struct Observer {
 }
 
 impl Observer {
-    pub(super) fn failed(&mut self, now: Instant) {
-        self.failed = Some(now);
+    pub(super) fn failed(&mut self) {
+        self.failed = Some(Instant::now());
     }
 
     pub(super) fn hung(&mut self) {
@@ -72,14 +72,9 @@ impl Observer {
     }
 
     /// Checks the boards after a turn.
-    pub(super) fn boards(
-        &mut self,
-        mut games: Vec<BoardGame>,
-        now: Instant,
-        run: &mut Run,
-    ) -> Result<(), Broken> {
+    pub(super) fn boards(&mut self, mut games: Vec<BoardGame>, run: &mut Run) -> Checked {
         for game in games.iter().filter(|game| game.is_over) {
-            self.over.entry(game.game.to_string()).or_insert(now);
+            self.over.entry(game.game.to_string()).or_insert_with(Instant::now);
         }
         if run.has(&STAYS_AT_BOARD)
             && let Some(last) = games.last().filter(|game| game.is_over).cloned()
@@ -92,18 +87,12 @@ impl Observer {
     }
 
     /// A player hears something.
-    pub(super) fn heard(
-        &mut self,
-        heard: &Heard,
-        database: &SimulatedDatabase,
-        now: Instant,
-        run: &mut Run,
-    ) -> Result<(), Broken> {
+    pub(super) fn heard(&mut self, heard: &Heard, database: &SimulatedDatabase, run: &mut Run) -> Checked {
         let Heard::Over { game, result } = heard else { return Ok(()) };
         let (id, result) = (game.to_string(), result.as_str());
         let once = self.told.tell(&id, result);
         run.check_ok(&TOLD_IS_WRITTEN, once)?;
-        self.check_told(&id, result, database, now, run)
+        self.check_told(&id, result, database, run)
     }
 
     /// The page gets a report.
@@ -111,27 +100,19 @@ impl Observer {
         &mut self,
         report: &TournamentReport,
         database: &SimulatedDatabase,
-        now: Instant,
         run: &mut Run,
-    ) -> Result<(), Broken> {
+    ) -> Checked {
         for row in &report.ended {
             let (Some(game), Some(result)) = (&row.game, row.result.as_deref()) else { continue };
             // A corrected game is shown with both results, one after the other.
             if result != NONE && row.note.is_none() {
-                self.check_told(game, result, database, now, run)?;
+                self.check_told(game, result, database, run)?;
             }
         }
         Ok(())
     }
 
-    fn check_told(
-        &mut self,
-        id: &str,
-        result: &str,
-        database: &SimulatedDatabase,
-        now: Instant,
-        run: &mut Run,
-    ) -> Result<(), Broken> {
+    fn check_told(&mut self, id: &str, result: &str, database: &SimulatedDatabase, run: &mut Run) -> Checked {
         let row = database.games().find(|game| &*game.header.id == id);
         let end = row.and_then(|row| row.end.as_ref());
         let is_written = end.is_some_and(|end| {
@@ -139,7 +120,7 @@ impl Observer {
         });
         let since = self.over.get(id).copied();
         let is_excused = self.failed.is_some_and(|failed| since.is_none_or(|since| failed >= since))
-            || since.map_or(self.has_hung, |since| now.duration_since(since) >= MAX_WAIT);
+            || since.map_or(self.has_hung, |since| since.elapsed() >= MAX_WAIT);
         if !is_written && is_excused {
             self.excused.insert(id.to_owned());
         }
@@ -155,7 +136,7 @@ impl Observer {
         tournament: &SimulatedTournament,
         database: &SimulatedDatabase,
         run: &mut Run,
-    ) -> Result<(), Broken> {
+    ) -> Checked {
         self.check_games(setup, &Self::stored(database, run), run)?;
         let rows = Self::rows(tournament, run);
         self.check_byes(setup, &rows, run)?;
@@ -180,7 +161,7 @@ impl Observer {
         rows
     }
 
-    fn check_games(&self, setup: &Setup, games: &[StoredGame], run: &mut Run) -> Result<(), Broken> {
+    fn check_games(&self, setup: &Setup, games: &[StoredGame], run: &mut Run) -> Checked {
         // In an open tournament somebody may come anew under a name that has played.
         let played: Vec<_> = games
             .iter()
@@ -208,7 +189,7 @@ impl Observer {
         run.check(&COLOURS, unbalanced.is_none(), || format!("games with White: {unbalanced:?}"))
     }
 
-    fn check_byes(&self, setup: &Setup, rows: &[Row], run: &mut Run) -> Result<(), Broken> {
+    fn check_byes(&self, setup: &Setup, rows: &[Row], run: &mut Run) -> Checked {
         let has_rounds = setup.config.pairing.has_rounds();
         let most = if setup.is_swiss() && !self.is_by_hand { 1 } else { u32::MAX };
         let is_wrong = |row: &&Row| row.tally.byes > if has_rounds { most } else { 0 };
@@ -222,7 +203,7 @@ impl Observer {
         tournament: &SimulatedTournament,
         database: &SimulatedDatabase,
         run: &mut Run,
-    ) -> Result<(), Broken> {
+    ) -> Checked {
         let mut games: Vec<_> = database.games().map(at_board).collect();
         if run.has(&LOSES_LAST) {
             let told = games.iter().rposition(|game| game.is_over());
@@ -260,7 +241,7 @@ impl Observer {
         rows: &[Row],
         database: &SimulatedDatabase,
         run: &mut Run,
-    ) -> Result<(), Broken> {
+    ) -> Checked {
         run.check(&ENDS, is_complete, || "it goes on and on".to_owned())?;
         self.check_byes(setup, rows, run)?;
         // The game of a player who is out is not repeated, nor that of a pair that the organiser has parted.
@@ -278,7 +259,7 @@ impl Observer {
     }
 }
 
-fn read(database: &SimulatedDatabase, law: &Law, run: &mut Run) -> Result<Option<Stored>, Broken> {
+fn read(database: &SimulatedDatabase, law: &Law, run: &mut Run) -> Checked<Option<Stored>> {
     Ok(run.check_ok(law, database.read())?.flatten())
 }
 

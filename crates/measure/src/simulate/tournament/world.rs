@@ -17,7 +17,7 @@ use super::{
     super::{
         disk::{Attempt, Disk},
         event_queue::EventQueue,
-        run::{Broken, Run},
+        run::{Broken, Checked, Run},
         virtual_time::VirtualTime,
     },
     laws::{NO_PAIRING, RESTORED, TOLD_EARLY},
@@ -83,7 +83,7 @@ impl<'r> World<'r> {
         self.events.add(self.run.now + wait, event);
     }
 
-    pub(super) fn run(mut self) -> Result<(), Broken> {
+    pub(super) fn run(mut self) -> Checked {
         self.run.note(format_args!("{:?}", self.setup));
         let mut arena = self.start()?;
         for _ in 0..WILD_STEPS {
@@ -103,7 +103,7 @@ impl<'r> World<'r> {
     }
 
     /// Starts the arena; all players are away, and come.
-    fn start(&mut self) -> Result<Arena, Broken> {
+    fn start(&mut self) -> Checked<Arena> {
         let (feed, page) = Feed::channel();
         let config = self.setup.config.clone();
         let started = SimulatedTournament::start(config, &mut self.disk.database, feed);
@@ -120,7 +120,7 @@ impl<'r> World<'r> {
     }
 
     /// Handles the next event, and then all turns that are possible.
-    fn step(&mut self, arena: &mut Arena) -> Result<(), Broken> {
+    fn step(&mut self, arena: &mut Arena) -> Checked {
         let due = arena.tournament.due().saturating_duration_since(self.time.start);
         match self.events.next_at().filter(|at| *at <= due || self.is_stuck) {
             Some(_) => {
@@ -150,11 +150,11 @@ impl<'r> World<'r> {
     }
 
     /// Lets the writer get to what waits, or not yet.
-    fn write(&mut self, arena: &Arena) -> Result<(), Broken> {
+    fn write(&mut self, arena: &Arena) -> Checked {
         match self.disk.attempt_at_random(self.run) {
             Attempt::Nothing => {}
             Attempt::Hangs => self.observer.hung(),
-            Attempt::Failed => self.observer.failed(Instant::now()),
+            Attempt::Failed => self.observer.failed(),
             Attempt::Written => {
                 let database = &self.disk.database;
                 self.observer.written(&self.setup, &arena.tournament, database, self.run)?;
@@ -164,23 +164,23 @@ impl<'r> World<'r> {
     }
 
     /// Looks at the boards, and lets players and the page hear what is new.
-    fn look(&mut self, arena: &mut Arena) -> Result<(), Broken> {
-        let (now, database) = (Instant::now(), &self.disk.database);
+    fn look(&mut self, arena: &mut Arena) -> Checked {
+        let database = &self.disk.database;
         let games = arena.tournament.games();
         if self.run.has(&TOLD_EARLY) {
             for (game, result) in games.iter().filter_map(|game| Some((game.game, game.result?))) {
-                self.observer.heard(&Heard::Over { game, result }, database, now, self.run)?;
+                self.observer.heard(&Heard::Over { game, result }, database, self.run)?;
             }
         }
-        self.observer.boards(games, now, self.run)?;
+        self.observer.boards(games, self.run)?;
         while let Ok(event) = arena.page.try_recv() {
             if let PageEvent::Tournament(report) = event {
-                self.observer.shown(&report, database, now, self.run)?;
+                self.observer.shown(&report, database, self.run)?;
             }
         }
         for (name, heard) in arena.tournament.heard() {
             self.run.note(format_args!("{name} hears {heard:?}"));
-            self.observer.heard(&heard, &self.disk.database, now, self.run)?;
+            self.observer.heard(&heard, &self.disk.database, self.run)?;
             self.answer(name, heard);
         }
         for (order, refusal) in arena.tournament.answers() {
@@ -281,7 +281,7 @@ impl<'r> World<'r> {
     }
 
     /// Lets all who can play do so, until the tournament ends.
-    fn calm(&mut self, arena: &mut Arena) -> Result<(), Broken> {
+    fn calm(&mut self, arena: &mut Arena) -> Checked {
         self.is_calm = true;
         self.disk.repair();
         self.run.note(format_args!("all goes well from now on"));
@@ -309,7 +309,7 @@ impl<'r> World<'r> {
     }
 
     /// Ends the tournament, and hears what is told then.
-    fn close(mut self, mut arena: Arena) -> Result<(), Broken> {
+    fn close(mut self, mut arena: Arena) -> Checked {
         let (time, disk, run) = (self.time, &mut self.disk, &mut *self.run);
         arena.tournament.close(|| {
             disk.attempt(Instant::now());
