@@ -59,14 +59,14 @@ impl Reconnect {
 
 /// Delays of one series of attempts.
 #[derive(Debug)]
-pub struct Backoff {
+pub(crate) struct Backoff {
     reconnect: Reconnect,
     delays: Peekable<ExponentialBackoff>,
 }
 
 impl Backoff {
     /// Creates a series without failures so far.
-    pub fn new(reconnect: &Reconnect) -> Backoff {
+    pub(crate) fn new(reconnect: &Reconnect) -> Backoff {
         Backoff { reconnect: reconnect.clone(), delays: reconnect.delays().peekable() }
     }
 
@@ -84,7 +84,7 @@ impl Backoff {
 
     /// Returns the next delay, where a running game leaves us this much time; `None`: no game runs. Delays that a game
     /// cuts off do not grow: many short ones would end in a long one as soon as the game is over.
-    pub fn next(&mut self, time_left: Option<Duration>) -> Duration {
+    pub(crate) fn next(&mut self, time_left: Option<Duration>) -> Duration {
         let max = self.reconnect.max_delay;
         let delay = self.delays.peek().map_or(max, |delay| max.min(*delay));
         match time_left {

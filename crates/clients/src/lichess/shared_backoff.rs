@@ -11,7 +11,7 @@ use crate::backoff::{Backoff, Reconnect, max_in_game};
 /// delay between two of them grows up to `max_delay`, and is at most 2 s or a sixteenth of our time left while a game
 /// with a running clock waits. A delay that the server has told may stand nevertheless, see [`Limit`].
 #[derive(Debug)]
-pub struct SharedBackoff {
+pub(crate) struct SharedBackoff {
     delays: Backoff,
     failure: Option<Failure>,
     /// First success after the last failure.
@@ -50,17 +50,17 @@ pub(crate) fn is_small(delay: Duration, time_left: Duration) -> bool {
 
 impl SharedBackoff {
     /// Creates the back-off of a kind whose attempts have not failed.
-    pub fn new(reconnect: &Reconnect) -> SharedBackoff {
+    pub(crate) fn new(reconnect: &Reconnect) -> SharedBackoff {
         SharedBackoff { delays: Backoff::new(reconnect), failure: None, recovered: None }
     }
 
     /// Returns whether the latest attempt failed, so that one at a time is made.
-    pub fn is_failing(&self) -> bool {
+    pub(crate) fn is_failing(&self) -> bool {
         self.failure.is_some()
     }
 
     /// Returns when the next attempt is due, where a game that needs it leaves us this much time. `None`: at once.
-    pub fn due(&self, time_left: Option<Duration>) -> Option<Instant> {
+    pub(crate) fn due(&self, time_left: Option<Duration>) -> Option<Instant> {
         let failure = self.failure?;
         // The game may have begun after the failure, and its clock be known only now.
         let is_shortened = |left: &Duration| match failure.limit {
@@ -75,7 +75,7 @@ impl SharedBackoff {
     }
 
     /// Notes a success. Returns whether attempts failed before.
-    pub fn succeeded(&mut self, now: Instant) -> bool {
+    pub(crate) fn succeeded(&mut self, now: Instant) -> bool {
         let has_failed = self.failure.take().is_some();
         if has_failed {
             self.recovered = Some(now);
@@ -84,7 +84,7 @@ impl SharedBackoff {
     }
 
     /// Notes a failure; of several attempts under way at the same time, that of the first or of the probe.
-    pub fn failed(&mut self, now: Instant, time_left: Option<Duration>) {
+    pub(crate) fn failed(&mut self, now: Instant, time_left: Option<Duration>) {
         if let Some(recovered) = self.recovered.take() {
             self.delays.lasted(now.saturating_duration_since(recovered));
         }

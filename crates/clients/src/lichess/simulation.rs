@@ -13,7 +13,5 @@ pub use super::{
     game::{context::GameEnd, result::GameFinish},
     http_error::HttpError,
     matchmaking::decline_history::DeclineHistory,
-    shared_backoff::SharedBackoff,
     teams::tournament::JoinRequest,
 };
-pub use crate::backoff::Backoff;
