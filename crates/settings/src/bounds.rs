@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use crate::value::toml;
 
+/// Bound of durations that declare no maximum: added to the present time, a longer one would overflow.
+pub(crate) const MAX_DURATION: &str = "3650days";
+
 /// Returns the bounds of a key for users: `from 1 to 48`.
 pub(crate) fn limits(schema: &Value) -> Option<String> {
     // Those of the type itself say nothing.
@@ -52,6 +55,8 @@ pub(crate) fn allows_number(schema: &Value, number: f64) -> bool {
 
 /// Returns whether a duration is within the declared bounds.
 pub(crate) fn allows_duration(schema: &Value, time: Duration) -> bool {
-    let bound = |name: &str| humantime::parse_duration(schema[name].as_str()?).ok();
-    bound("x-min").is_none_or(|min| time >= min) && bound("x-max").is_none_or(|max| time <= max)
+    let parse = |bound| humantime::parse_duration(bound).ok();
+    let max = schema["x-max"].as_str().unwrap_or(MAX_DURATION);
+    let min = schema["x-min"].as_str().and_then(parse);
+    min.is_none_or(|min| time >= min) && parse(max).is_none_or(|max| time <= max)
 }

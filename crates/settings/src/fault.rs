@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::{
-    bounds::{allows_duration, allows_number, limits, of_type},
+    bounds::{MAX_DURATION, allows_duration, allows_number, limits, of_type},
     hint::hint,
     value::values,
 };
@@ -88,6 +88,9 @@ pub fn fault(schema: &Value, got: &Got<'_>) -> Option<String> {
         Got::Float(number) if !allows_number(schema, number) => limits(schema)?,
         Got::Text(text) if schema["x-type"] == *"duration" => match humantime::parse_duration(text) {
             Ok(time) if allows_duration(schema, time) => return None,
+            Ok(time) if schema["x-max"].is_null() && !allows_duration(&Value::Null, time) => {
+                format!("up to \"{MAX_DURATION}\"")
+            }
             _ => limits_of(schema)?,
         },
         _ => return None,
