@@ -24,8 +24,14 @@ impl World<'_> {
         let id = self.server.new_id();
         let player = self.run.rng.usize(..PLAYERS);
         let is_correspondence = self.run.one_in(6);
-        let challenge =
-            ServerChallenge { player, is_ours: false, is_correspondence, known: None, is_answered: false };
+        let challenge = ServerChallenge {
+            player,
+            is_ours: false,
+            is_correspondence,
+            known: None,
+            is_answered: false,
+            kept_by: None,
+        };
         self.server.challenges.insert(id, challenge);
         let event = self.server.challenge_event(id);
         self.tell_event(event);
@@ -125,8 +131,10 @@ impl World<'_> {
         // The connection that keeps it open tells its end, if it has not broken.
         let told = (!self.has_fault(self.plan.request_faults)).then(|| end.clone());
         let delay = self.run.millis(20..2000);
-        let reply = Reply::ChallengeEnded(id, told);
-        self.in_program(delay, ProgramEvent::Replied(None, reply));
+        let replied = ProgramEvent::Replied(None, Reply::ChallengeEnded(id, told));
+        if let Some(generation) = challenge.kept_by {
+            self.after(delay, WorldEvent::Program(generation, replied));
+        }
     }
 
     /// Our challenge ends, as nobody keeps it open any more, unless it is answered before.

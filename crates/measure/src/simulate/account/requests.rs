@@ -11,7 +11,7 @@ use super::{
     plan::OutageKind,
     program::Agreed,
     sent_requests::Kind,
-    server::{Origin, PLAYERS, ServerChallenge, account, bots, number_of, player},
+    server::{Origin, PLAYERS, ServerChallenge, account, bots, number_of},
     world::{ProgramEvent, World, WorldEvent},
 };
 
@@ -60,13 +60,18 @@ impl World<'_> {
         let fate = if kind == Kind::Save { Fate::Answered } else { self.fate(&request) };
         let is_unauthorized = matches!(fate, Fate::Fails(HttpError::Unauthorized, _));
         let (reply, delay) = match fate {
-            Fate::Answered => (self.serve(request), self.run.millis(20..300)),
-            Fate::AnswerLost => {
-                let reply = request.failed(network());
-                if let Reply::Created(Ok(id)) = self.serve(request) {
-                    self.lapses(id);
+            Fate::Answered => {
+                let reply = self.serve(request);
+                if generation != self.generation {
+                    self.reply_lost(&reply);
                 }
-                (reply, TIMEOUT)
+                (reply, self.run.millis(20..300))
+            }
+            Fate::AnswerLost => {
+                let failed = request.failed(network());
+                let reply = self.serve(request);
+                self.reply_lost(&reply);
+                (failed, TIMEOUT)
             }
             Fate::Fails(error, delay) => {
                 if let HttpError::Limited { wait, .. } = &error {
@@ -83,6 +88,14 @@ impl World<'_> {
             self.after(delay, WorldEvent::Program(generation, ProgramEvent::Unauthorized));
         }
         self.after(delay, WorldEvent::Program(generation, ProgramEvent::Replied(Some(kind), reply)));
+    }
+
+    /// Nobody keeps a challenge of ours open whose creation the program does not hear of.
+    fn reply_lost(&mut self, reply: &Reply) {
+        if let Reply::Created(Ok(id)) = reply {
+            self.server.challenges.entry(*id).and_modify(|ours| ours.kept_by = None);
+            self.lapses(*id);
+        }
     }
 
     fn fate(&mut self, request: &Request) -> Fate {
@@ -149,6 +162,7 @@ impl World<'_> {
                     is_correspondence,
                     known: Some(self.run.now),
                     is_answered: false,
+                    kept_by: Some(self.generation),
                 };
                 self.server.challenges.insert(id, ours);
                 let end = [ChallengeEnd::Accepted, ChallengeEnd::Declined][self.run.rng.usize(..2)].clone();
@@ -230,13 +244,15 @@ impl World<'_> {
     pub(super) fn ours_accepted(&mut self, id: ChallengeId) {
         self.know_game(id.into());
         let game = self.server.games.get(&id.into());
-        let Some(game) = game.filter(|game| !game.is_correspondence && !game.is_over()) else { return };
-        let (since, is_bot) = (Some(self.run.now), player(game.opponent).is_bot());
+        if game.is_none_or(|game| game.is_correspondence || game.is_over()) {
+            return;
+        }
         if let Some(program) = &mut self.program
             && !program.tasks.contains_key(&id.into())
             && !program.cancelled.contains(&id)
         {
-            program.agreed.insert(id, Agreed { since, is_bot });
+            // Whoever the owner challenges counts as a person until the game's task knows better.
+            program.agreed.insert(id, Agreed { since: Some(self.run.now), is_bot: false });
         }
     }
 

@@ -141,6 +141,12 @@ impl SentRequests {
         self.closed.entry(id).or_insert(Closed::Withdrawn);
     }
 
+    /// Notes that the task of a game has ended. If its challenge is told again only now, the account may accept it once
+    /// more, which the server refuses.
+    pub(super) fn game_ended(&mut self, id: ChallengeId) {
+        self.closed.remove(&id);
+    }
+
     /// Forgets the requests that run, as their program was killed. The rates go on.
     pub(super) fn killed(&mut self) {
         self.running = Default::default();

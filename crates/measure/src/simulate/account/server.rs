@@ -142,6 +142,8 @@ pub(super) struct ServerChallenge {
     pub(super) known: Option<Duration>,
     /// The account has answered it, whatever became of that.
     pub(super) is_answered: bool,
+    /// Generation of the program whose connection keeps it open.
+    pub(super) kept_by: Option<u32>,
 }
 
 impl ServerChallenge {

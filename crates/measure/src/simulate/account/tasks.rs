@@ -106,6 +106,7 @@ impl World<'_> {
             if program.has_played_all() {
                 self.in_program(LEAVES_WITHIN, ProgramEvent::MustHaveLeft);
             }
+            self.requests.game_ended(id.into());
             self.tell(Input::GameEnded(id, Some(GameEnd::Over)))?;
         } else if game.is_correspondence {
             // We have moved, if we could.
@@ -127,6 +128,7 @@ impl World<'_> {
         if let Some(game) = self.server.games.get_mut(&id) {
             (game.is_begun, game.known) = (false, Some(self.run.now));
         }
+        self.requests.game_ended(id.into());
         self.tell(Input::GameEnded(id, None))?;
         self.seats_changed();
         Ok(())

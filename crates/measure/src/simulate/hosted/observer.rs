@@ -99,6 +99,8 @@ impl Observer {
     pub(super) fn taken_back(&mut self, kept: usize, now: Instant) {
         self.stop(now);
         self.board.truncate(kept);
+        // Requests have no numbers on Lichess: a move that arrives again may be meant for the position that is back.
+        self.played.clear();
     }
 
     fn stop(&mut self, at: Instant) {
