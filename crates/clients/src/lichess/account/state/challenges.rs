@@ -89,7 +89,12 @@ impl AccountState {
 
     /// A challenge of ours that was accepted keeps its seat until its game begins.
     pub(super) fn our_challenge_ended(&mut self, id: ChallengeId, end: Option<ChallengeEnd>) {
+        let is_accepted = matches!(end, Some(ChallengeEnd::Accepted));
         let Some((opponent, slot)) = self.outgoing.ended(id, end, self.now, &mut self.effects) else {
+            // We gave it up, and the opponent was faster.
+            if is_accepted && !self.slots.contains(id) {
+                self.starts.expect(id.into(), self.now);
+            }
             return;
         };
         let seat = self.incoming.queue.capacity.take_proposed();

@@ -242,6 +242,20 @@ fn a_challenge_of_ours_on_its_way_that_gave_its_seat_up_takes_the_next() {
 }
 
 #[test]
+fn a_challenge_of_ours_that_is_accepted_after_its_end_is_looked_up() {
+    let mut account = Driver::new("", &Seats::new(1));
+    let order = r#"{"opponent":"bob","time_control":"180+2"}"#;
+    account.tell(Input::Order(zeitnot_seat::Order::Challenge(serde_json::from_str(order).unwrap())));
+    account.tell(Input::Reply(Reply::Created(Ok(id(1)))));
+    account.wait_until(account.now + 3 * MINUTE);
+    assert!(account.requests().iter().any(|request| matches!(request, Request::Cancel(_))));
+    let accepted = Some(zeitnot_wire::lichess::ChallengeEnd::Accepted);
+    account.tell(Input::Reply(Reply::ChallengeEnded(id(1), accepted)));
+    account.wait_until(account.now + 3 * SECOND);
+    assert!(matches!(account.requests()[..], [Request::RunningGames]));
+}
+
+#[test]
 fn a_challenge_of_ours_keeps_its_seat_until_its_game_begins() {
     let seats = Seats::new(1);
     let mut account = Driver::new("", &seats);
