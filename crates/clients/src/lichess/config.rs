@@ -45,7 +45,7 @@ settings! {
         /// Number of games after which to leave. Without it, no limit.
         #[schemars(example = 10)]
         games: Option<NonZeroU32> = None,
-        /// What to claim if the opponent has left.
+        /// Claim when the opponent has left.
         #[schemars(extend("x-reload" = true))]
         claim: Claim = Claim::default(),
         /// Maximum number of accepted takebacks in each game.

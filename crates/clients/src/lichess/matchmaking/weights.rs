@@ -12,7 +12,7 @@ use zeitnot_wire::lichess::{
 
 use crate::lichess::challenges::filter::playable_variants;
 
-/// What can be proposed, each with its weight.
+/// Games that can be proposed, each with its weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights<T>(Vec<(T, u32)>);
 
