@@ -41,7 +41,7 @@ impl World<'_> {
         let Config { games, team, tournament, .. } = program.config.clone();
         program.config =
             Config { games, team, tournament, concurrency, challenge, correspondence, matchmaking, ..config };
-        self.disturbed = self.run.now;
+        self.disturbed = self.disturbed.max(self.run.now);
         let config = Box::new(program.config.clone());
         self.tell(Input::Reconfigured(config))
     }

@@ -303,7 +303,7 @@ impl<'r> World<'r> {
     pub(super) fn has_fault(&mut self, of_thousand: u32) -> bool {
         let has_fault = !self.is_faultless() && self.run.rng.u32(..1000) < of_thousand;
         if has_fault {
-            self.disturbed = self.run.now;
+            self.disturbed = self.disturbed.max(self.run.now);
         }
         has_fault
     }
