@@ -156,7 +156,7 @@ fn keys_of_lichess_bot_without_a_counterpart_have_the_documented_reasons() {
 #[test]
 fn the_reasons_for_declining_a_challenge_are_documented() {
     let page = page("docs/lichess.md");
-    let (_, reasons) = page.split_once("A declined challenger is told the reason:").unwrap();
+    let (_, reasons) = page.split_once("The bot declines a challenge with a reason:").unwrap();
     let told: BTreeSet<_> = codes(reasons.split("\n\n").next().unwrap()).collect();
     assert_eq!(told, DeclineReason::KNOWN.iter().map(DeclineReason::as_str).collect());
 }
