@@ -1,4 +1,4 @@
-//! Files of release 0.1 (`tests/data/files-0.1`), and newer ones: docs/upgrading.md.
+//! Files of release 0.1 (`tests/data/files-0.1`), and newer ones: docs/installing.md.
 
 use std::{fs, path::Path, process::Output};
 
