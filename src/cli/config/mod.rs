@@ -57,7 +57,7 @@ pub struct Config {
     /// The page of `zeitnot play`: its games on all servers, challenges, deadlines, results; see docs/web.md.
     pub web: Option<page::Config>,
     /// A port for Prometheus (/metrics) and health checks (/healthz, /readyz), of `zeitnot play` and `zeitnot arena`; see
-    /// docs/metrics.md. It asks for no password: keep it on this machine or behind a firewall.
+    /// docs/service.md. It asks for no password: keep it on this machine or behind a firewall.
     pub metrics: Option<metrics::Config>,
     /// A tournament server for a class or a lab, for `zeitnot arena`; see docs/arena.md.
     pub arena: arena::Config,

@@ -63,7 +63,7 @@ async fn games_are_counted_and_prometheus_takes_them_without_a_warning() {
     assert!(sum(&text, "process_resident_memory_bytes") > 1e6, "{text}");
     lint(&text);
     scrape(&port, folder).await;
-    are_documented(&text, "## Of a bot\n");
+    are_documented(&text, "### Metrics of a bot\n");
 }
 
 #[test]
@@ -82,7 +82,7 @@ async fn an_arena_counts_its_players_and_is_always_ready() {
     until("a player", async || sum(&metrics(&port).await, "zeitnot_arena_players_joined_total") == 1.0).await;
     let text = metrics(&port).await;
     lint(&text);
-    are_documented(&text, "## Of an arena\n");
+    are_documented(&text, "### Metrics of an arena\n");
 }
 
 /// Names and types of the exported metrics.
@@ -93,9 +93,9 @@ fn exported(metrics: &str) -> BTreeSet<(String, String)> {
 
 /// Names and types in the tables of a section of the page, and in the last one.
 fn documented(sections: &[&str]) -> BTreeSet<(String, String)> {
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/metrics.md")).unwrap();
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/service.md")).unwrap();
     let tables =
-        sections.iter().map(|section| page.split(section).nth(1).unwrap().split("\n## ").next().unwrap());
+        sections.iter().map(|section| page.split(section).nth(1).unwrap().split("\n##").next().unwrap());
     let rows = tables.flat_map(str::lines).filter_map(|line| line.strip_prefix("| `"));
     rows.filter_map(|row| row.split_once("` | "))
         .map(|(name, rest)| (name.to_owned(), rest.split(' ').next().unwrap().to_owned()))
@@ -104,13 +104,13 @@ fn documented(sections: &[&str]) -> BTreeSet<(String, String)> {
 
 /// The page documents what is exported, and nothing else.
 fn are_documented(metrics: &str, section: &str) {
-    assert_eq!(exported(metrics), documented(&[section, "## Of both\n"]));
+    assert_eq!(exported(metrics), documented(&[section, "### Metrics of both\n"]));
 }
 
 /// The dashboard asks for nothing that does not exist.
 #[test]
 fn the_dashboard_shows_metrics_that_exist() {
-    let known = documented(&["## Of a bot\n", "## Of an arena\n", "## Of both\n"]);
+    let known = documented(&["### Metrics of a bot\n", "### Metrics of an arena\n", "### Metrics of both\n"]);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/grafana.json");
     let dashboard: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     let panels = dashboard["panels"].as_array().unwrap();
