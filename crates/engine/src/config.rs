@@ -39,7 +39,7 @@ settings! {
         /// Elo of "search", for games against people; see docs/playing.md. Without it: full strength.
         #[schemars(example = 1500)]
         elo: Option<Elo> = None,
-        /// Syzygy endgame tables of chess, atomic and antichess, for "search"; see docs/tables.md.
+        /// Syzygy endgame tables of chess, atomic and antichess, for "search"; see docs/sources.md.
         syzygy: syzygy::SyzygyConfig = syzygy::SyzygyConfig::default(),
         /// Evaluation of chess and Chess960 for "search": "net", "hand-made", or the path of a net; see docs/net.md.
         #[serde(serialize_with = "shown")]
