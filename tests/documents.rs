@@ -25,7 +25,7 @@ use zeitnot_wire::lichess::DeclineReason;
 const PAGES: &str = "README.md CONTRIBUTING.md CHANGELOG.md docs/README.md docs/architecture.md \
     docs/arena.md docs/courses.md docs/configuration.md docs/lichess.md docs/lichess-faults.md \
     docs/matches.md docs/playing.md docs/sources.md docs/tasks.md docs/time.md \
-    docs/variants.md docs/engines.md docs/study.md docs/data.md docs/datagen-cluster.md docs/engine-log.md \
+    docs/variants.md docs/engines.md docs/study.md docs/data.md docs/engine-log.md \
     docs/net.md docs/service.md docs/openbench.md docs/installing.md";
 
 fn pages() -> impl Iterator<Item = (&'static str, String)> {

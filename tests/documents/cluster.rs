@@ -1,4 +1,4 @@
-//! The Jobs and the script of docs/datagen-cluster.md, run as Kubernetes and Slurm would run them, but with few games.
+//! The Jobs and the script of docs/data.md, run as Kubernetes and Slurm would run them, but with few games.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Command};
 
@@ -12,11 +12,13 @@ use crate::support::command::ZEITNOT;
 /// Text of the page and its replacement, so that a test does it.
 const POSITIONS: [&str; 2] = ["--positions 25000000", "--nodes 60 --positions 40"];
 
-/// Blocks of the page in this language.
+/// Blocks of the page's part on clusters in this language.
 fn blocks(language: &str) -> Vec<String> {
-    let page = page("docs/datagen-cluster.md");
+    let page = page("docs/data.md");
+    let (_, part) = page.split_once("\n## On a cluster\n").unwrap();
+    let (part, _) = part.split_once("\n## ").unwrap();
     let begin = format!("```{language}\n");
-    page.split(&begin).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+    part.split(&begin).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
 }
 
 /// A folder for the files, and one with the program, which is all that the search path of a node has besides a shell.
