@@ -264,6 +264,29 @@ fn keys_that_contradict_each_other_are_left_out_with_a_note() {
     assert!(lists.text.contains("allow_list = [\"Eve\", \"Bob\"]"), "{}", lists.text);
 }
 
+/// Theirs recommends `.inf` for a maximum that is none.
+#[test]
+fn infinite_maxima_are_no_limits() {
+    let yaml = "engine:\n  polyglot: {enabled: true, max_depth: .inf}\n\
+        challenge: {max_base: .inf, max_increment: .Inf, max_days: +.inf, max_rating: .INF, rating_difference: .inf, \
+        max_simultaneous_games_per_user: .inf, max_recent_bot_challenges: .inf, recent_bot_challenge_age: 60}\n\
+        matchmaking:\n  allow_matchmaking: true\n  challenge_variant: standard\n  challenge_initial_time: 60\n\
+        \u{20} challenge_increment: 0\n  opponent_rating_difference: .inf\n  opponent_min_rating: 2000\n\
+        \u{20} overrides: {easy: {opponent_max_rating: .inf}}\n";
+    let unlimited = converted(yaml);
+    assert_eq!(unlimited.left, [""; 0]);
+    assert_eq!(read(&unlimited).bot.book.max_ply, 10_000);
+    for part in ["\nopponent_rating_difference = 4000\n", "easy]\nopponent_max_rating = 4000\n"] {
+        assert!(unlimited.text.contains(part), "{part}\n{}", unlimited.text);
+    }
+    for key in ["max_base", "max_incr", "max_days", "max_simul", "max_recent", "min_rating", "\nrating_"] {
+        assert!(!unlimited.text.contains(key), "{key}\n{}", unlimited.text);
+    }
+    // A minimum is none.
+    let least = converted(&yaml.replace("max_base", "min_base"));
+    assert_eq!(least.left, ["challenge.min_base (this value is not supported)"]);
+}
+
 #[test]
 fn games_at_once_follow_the_accounts() {
     let many =

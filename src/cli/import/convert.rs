@@ -87,7 +87,8 @@ impl Import<'_> {
             }
         }
         // Theirs ignores the bounds where there is a difference.
-        if self.look("matchmaking.opponent_rating_difference").is_some_and(Value::is_number) {
+        let is_difference = |value: &Value| value.is_number() || values::is_unlimited(value);
+        if self.look("matchmaking.opponent_rating_difference").is_some_and(is_difference) {
             self.take("matchmaking.opponent_min_rating");
             self.take("matchmaking.opponent_max_rating");
         }
@@ -252,6 +253,10 @@ impl Import<'_> {
         }
         let age = "challenge.recent_bot_challenge_age";
         let most = "challenge.max_recent_bot_challenges";
+        if self.look(most).is_some_and(values::is_unlimited) {
+            self.take(age);
+            self.take(most);
+        }
         let both = self.look(age).and_then(values::seconds).zip(self.look(most).and_then(values::positive));
         if let Some((within, games)) = both {
             self.take(age);
@@ -310,7 +315,7 @@ impl Import<'_> {
     }
 
     /// A path of theirs relative to the current folder.
-    fn path(&self, path: &Path) -> String {
+    pub(super) fn path(&self, path: &Path) -> String {
         let path = self.home.join(path.strip_prefix(".").unwrap_or(path));
         // A bare name would be looked up in the search path.
         let is_bare = path.parent() == Some(Path::new(""));

@@ -1,5 +1,7 @@
 //! Conversion of the `matchmaking` table and its overrides.
 
+use std::path::Path;
+
 use serde_json::Value;
 use toml::{Table, Value as Toml};
 
@@ -7,12 +9,10 @@ use zeitnot_clients::lichess::playable_variants;
 use zeitnot_rules::TimeControl;
 use zeitnot_wire::lichess::clocks::{is_offered, is_offered_days};
 
-use super::{tables::Import, values};
+use super::{rows::ANY_RATING, tables::Import, values};
 
 const THEIRS: &str = "matchmaking";
 const OURS: &str = "server.matchmaking";
-/// Maximum of their ratings: theirs has no limit by default.
-const ANY_DIFFERENCE: i64 = 4000;
 
 /// Lists that are combined: an override has those of the table where it has none of its own.
 #[derive(Clone)]
@@ -30,8 +30,9 @@ pub(super) fn convert(import: &mut Import<'_>) {
         return;
     }
     let difference = format!("{OURS}.opponent_rating_difference");
+    // Theirs has no limit by default.
     if import.ours_at(&difference).is_none() {
-        import.set(&difference, ANY_DIFFERENCE);
+        import.set(&difference, ANY_RATING);
     }
     let [initials, increments, days] = TIMES.map(|key| import.take_list(&format!("{THEIRS}.{key}")));
     let times = Times { initials, increments, days };
@@ -42,6 +43,17 @@ pub(super) fn convert(import: &mut Import<'_>) {
         days_of(import, THEIRS, OURS, &times);
     }
     overrides(import, &times);
+    declines(import);
+}
+
+/// Theirs is text, so ours is a new file beside it.
+fn declines(import: &mut Import<'_>) {
+    let key = format!("{THEIRS}.challenge_decliner_file_name");
+    if let Some(file) = import.take_text(&key) {
+        let file = import.path(Path::new(&format!("{file}.json")));
+        import.set(&format!("{OURS}.history_file"), file);
+        import.leave(&format!("{key}: names"), "`history_file` begins without those who declined so far");
+    }
 }
 
 fn overrides(import: &mut Import<'_>, usual: &Times) {
@@ -53,15 +65,11 @@ fn overrides(import: &mut Import<'_>, usual: &Times) {
         let theirs = format!("{THEIRS}.overrides.{name}");
         let ours = format!("{OURS}.overrides.{name}");
         let difference = "opponent_rating_difference";
-        match import.take(&format!("{theirs}.{difference}")) {
-            Some(Value::Null) => import.set(&format!("{ours}.{difference}"), ANY_DIFFERENCE),
-            Some(value) => match values::number(&value) {
-                Some(value) => import.set(&format!("{ours}.{difference}"), value),
-                None => import.leave(&format!("{theirs}.{difference}"), "this value is not supported"),
-            },
-            None => {}
+        if import.look(&format!("{theirs}.{difference}")).is_some_and(Value::is_null) {
+            import.set(&format!("{ours}.{difference}"), ANY_RATING);
         }
-        let rows: [(_, _, values::Read); 4] = [
+        let rows: [(_, _, values::Read); 5] = [
+            (difference, difference, values::number),
             ("opponent_min_rating", "opponent_min_rating", values::number),
             ("opponent_max_rating", "opponent_max_rating", values::number),
             ("rating_preference", "rating_preference", values::rating_preference),

@@ -1,9 +1,12 @@
 //! Table of the keys of lichess-bot and ours, and of those that have no equivalent.
 
-use super::values::{
-    Read, address, base, below_zero, boolean, database, list, millis, minutes, mode, modes, name, number,
-    order, plies, popularity, positive, preference, rating_preference, score, seconds, selection, speed,
-    text, variant, yes,
+use super::{
+    values::{
+        Read, address, base, below_zero, boolean, database, list, millis, minutes, mode, modes, name, number,
+        order, plies, popularity, positive, preference, rating_preference, score, seconds, selection, speed,
+        text, variant, yes,
+    },
+    yaml::INFINITY,
 };
 
 /// A key of theirs, its equivalents, and the conversion of its value.
@@ -128,6 +131,26 @@ pub(super) const RULES: &[(Row, i64)] = &[
     (one("engine.draw_or_resign.offer_draw_pieces", &["bot.draw.max_pieces"], positive), 10),
 ];
 
+/// Above every rating on Lichess: a limit that is none, where leaving out the key sets one.
+pub(super) const ANY_RATING: i64 = 4000;
+/// The same for the plies of a game, and what happens in it.
+const ANY_PLY: i64 = 10_000;
+
+/// Maxima that may be `.inf`, by their names without their tables, each with our value for no limit; without one the key
+/// is left out.
+pub(super) const UNLIMITED: &[(&str, Option<i64>)] = &[
+    ("max_base", None),
+    ("max_increment", None),
+    ("max_days", None),
+    ("max_rating", None),
+    ("rating_difference", None),
+    ("max_simultaneous_games_per_user", None),
+    ("max_takebacks_accepted", Some(ANY_PLY)),
+    ("max_depth", Some(ANY_PLY)),
+    ("opponent_max_rating", Some(ANY_RATING)),
+    ("opponent_rating_difference", Some(ANY_RATING)),
+];
+
 /// Switches whose whole table is dropped unless they are `true`.
 pub(super) const SWITCHES: &[&str] = &[
     "engine.polyglot.enabled",
@@ -151,6 +174,9 @@ pub(super) const ALIKE: &[(&str, &str)] = &[
     ("engine.online_moves.online_egtb.max_time", "10800"),
     ("engine.online_moves.lichess_cloud_analysis.max_time", "10800"),
     ("engine.online_moves.lichess_opening_explorer.max_time", "10800"),
+    ("engine.online_moves.online_egtb.max_time", INFINITY),
+    ("engine.online_moves.lichess_cloud_analysis.max_time", INFINITY),
+    ("engine.online_moves.lichess_opening_explorer.max_time", INFINITY),
     ("engine.online_moves.lichess_opening_explorer.player_name", ""),
     ("engine.online_moves.online_egtb.source", "lichess"),
     ("engine.online_moves.online_egtb.move_quality", "best"),

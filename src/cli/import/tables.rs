@@ -5,7 +5,10 @@ use std::path::Path;
 use serde_json::Value;
 use toml::{Table, Value as Toml};
 
-use super::{rows::ALIKE, values};
+use super::{
+    rows::{ALIKE, UNLIMITED},
+    values,
+};
 
 pub(super) struct Import<'h> {
     /// The keys that are not converted yet.
@@ -18,6 +21,14 @@ pub(super) struct Import<'h> {
 impl Import<'_> {
     pub(super) fn copy(&mut self, theirs: &str, ours: &[&str], read: values::Read) {
         let Some(value) = self.take(theirs) else { return };
+        let name = theirs.rsplit('.').next().unwrap_or(theirs);
+        let unlimited = UNLIMITED.iter().find(|(maximum, _)| *maximum == name);
+        if let Some((_, none)) = unlimited.filter(|_| values::is_unlimited(&value)) {
+            return ours.iter().for_each(|ours| match none {
+                Some(none) => self.set(ours, *none),
+                None => drop(self.unset(ours)),
+            });
+        }
         match read(&value) {
             Some(value) => ours.iter().for_each(|ours| self.set(ours, value.clone())),
             None if is_alike(theirs, &value) || value.is_null() => {}

@@ -8,6 +8,8 @@ use toml::Value as Toml;
 use zeitnot_clients::lichess::{BaseUrl, ListUrl, playable_variants};
 use zeitnot_wire::lichess::{Speed, UserId};
 
+use super::yaml::INFINITY;
+
 pub(super) type Read = fn(&Value) -> Option<Toml>;
 
 /// Maximum of all numbers.
@@ -40,6 +42,11 @@ pub(super) fn score(value: &Value) -> Option<Toml> {
 /// Distance of a negative score from zero.
 pub(super) fn below_zero(value: &Value) -> Option<Toml> {
     score(&Value::from(value.as_i64()?.checked_neg()?))
+}
+
+/// Whether a maximum stands for no limit.
+pub(super) fn is_unlimited(value: &Value) -> bool {
+    value.as_str() == Some(INFINITY)
 }
 
 pub(super) fn boolean(value: &Value) -> Option<Toml> {

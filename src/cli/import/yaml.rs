@@ -145,7 +145,10 @@ impl Entries {
     }
 }
 
-/// Returns the value of a scalar. JSON has no infinite numbers: those stay text.
+/// Text that stands for the infinite number, in whichever way it is written: JSON has none.
+pub(super) const INFINITY: &str = ".inf";
+
+/// Returns the value of a scalar.
 fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Value {
     let is_text = tag.is_some_and(|tag| tag.is_yaml_core_schema_tag("str"));
     if style != ScalarStyle::Plain || is_text {
@@ -155,6 +158,7 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Value {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
         "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => return true.into(),
         "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => return false.into(),
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return INFINITY.into(),
         _ => {}
     }
     number(text).unwrap_or_else(|| text.into())
@@ -182,9 +186,8 @@ mod tests {
 
     #[test]
     fn scalars_are_those_of_pyyaml() {
-        let text = "a: [yes, 'yes', 12, -1_000, 0x1f, 1.5e3, .inf, ~, , x: y, !!str 7, 1.2.3, \"a\\tb\"]\n1: |\n  two\n  lines\n";
-        let list =
-            json!([true, "yes", 12, -1000, 31, 1500.0, ".inf", null, { "x": "y" }, "7", "1.2.3", "a\tb"]);
+        let text = "a: [yes, 'yes', 12, -1_000, 0x1f, 1.5e3, .inf, +.INF, -.inf, ~, , x: y, !!str 7, 1.2.3, \"a\\tb\"]\n1: |\n  two\n  lines\n";
+        let list = json!([true, "yes", 12, -1000, 31, 1500.0, ".inf", ".inf", "-.inf", null, { "x": "y" }, "7", "1.2.3", "a\tb"]);
         assert_eq!(parse(&text.replace(" ,", "")), Ok(json!({ "a": list, "1": "two\nlines\n" })));
         assert_eq!(parse(""), Ok(Value::Null));
     }
