@@ -9,7 +9,7 @@ use std::{
 
 use tokio::time::timeout;
 use zeitnot_bot::{Config, MoveOrigin, policy::Resign, sources::MoveSources};
-use zeitnot_clients::lookup::{self, Cloud, Database, Explorer, Lookup, Tablebase};
+use zeitnot_clients::lookup::{self, Account, Cloud, Database, Explorer, Lookup, Tablebase};
 use zeitnot_engine::{Kind, book};
 use zeitnot_net::http::BaseUrl;
 use zeitnot_rules::{Color, Game, GameHistory, chess::Chess};
@@ -30,11 +30,12 @@ const SHORT: Duration = Duration::from_millis(300);
 struct Setup {
     bot: Config,
     lookup: lookup::Config,
+    accounts: Vec<Account>,
 }
 
 impl Setup {
     fn sources(&self) -> Result<MoveSources, String> {
-        let lookup = Arc::new(Lookup::new(&self.lookup).map_err(|error| error.to_string())?);
+        let lookup = Arc::new(Lookup::new(&self.lookup, &self.accounts).map_err(|error| error.to_string())?);
         let order = self.bot.sources.clone();
         let book = &self.bot.book;
         MoveSources::open(order, book, Some(lookup)).map_err(|error| error.to_string())
@@ -249,6 +250,55 @@ async fn the_explorer_is_shown_a_token_and_one_players_first_line_is_enough() {
         "{asked}"
     );
     assert!(asked.to_lowercase().contains("authorization: bearer lip_hush\r\n"), "{asked}");
+}
+
+fn account(url: &BaseUrl, token: &str) -> Account {
+    Account { url: url.clone(), token: token.parse().unwrap() }
+}
+
+/// Authorizations of all requests so far, empty where there was none.
+fn shown(server: &StandIn) -> Vec<String> {
+    let header = |head: &String| {
+        let line = head.lines().find_map(|line| line.strip_prefix("authorization: "));
+        line.unwrap_or_default().to_owned()
+    };
+    server.asked().iter().map(header).collect()
+}
+
+#[test]
+async fn an_account_shows_its_token_to_its_own_server_only() {
+    let [own, other] = [StandIn::start(says(A3)).await, StandIn::start(says(A3)).await];
+    let accounts = vec![account(&BaseUrl::default(), "lip_first"), account(&own.url, "lip_own")];
+    for server in [&own, &other] {
+        played(&mut bot(Setup { accounts: accounts.clone(), ..cloud(&server.url, LONG) }), START).await;
+        let few = "4k3/8/8/8/8/8/8/R3K3 w - - 0 1";
+        played(&mut bot(Setup { accounts: accounts.clone(), ..tablebase(&server.url) }), few).await;
+    }
+    assert_eq!(shown(&own), ["Bearer lip_own"; 2]);
+    assert_eq!(shown(&other), [""; 2]);
+    // The explorer needs one, so it has no need of a file of its own there.
+    let explorer = |server: &StandIn| {
+        let url = server.url.clone();
+        let explorer = Explorer { enabled: true, url, timeout: LONG, ..Explorer::default() };
+        let lookup = lookup::Config { explorer, ..Default::default() };
+        Setup { lookup, accounts: accounts.clone(), ..Setup::default() }
+    };
+    played(&mut bot(explorer(&own)), START).await;
+    assert_eq!(shown(&own), ["Bearer lip_own"; 3]);
+    let missing = explorer(&other).sources().unwrap_err();
+    assert!(missing.contains("LICHESS_EXPLORER_TOKEN") && !missing.contains("lip_"), "{missing}");
+}
+
+#[test]
+async fn a_token_does_not_follow_a_redirect() {
+    let other = StandIn::start(says(A3)).await;
+    let own = StandIn::start(Manner::Redirects(other.url.to_string())).await;
+    let accounts = vec![account(&own.url, "lip_own")];
+    let (_, how, _) = played(&mut bot(Setup { accounts, ..cloud(&own.url, LONG) }), START).await;
+    assert_eq!(
+        (how, shown(&own), other.asked().len()),
+        (MoveOrigin::Searched, vec!["Bearer lip_own".into()], 0)
+    );
 }
 
 #[test]

@@ -17,6 +17,8 @@ use zeitnot_net::http::BaseUrl;
 #[derive(Clone, Debug)]
 pub enum Manner {
     Says(u16, String),
+    /// To another server.
+    Redirects(String),
     SaysLate(Duration, String),
     /// Neither an answer nor an end.
     Hangs,
@@ -75,8 +77,13 @@ async fn serve(stream: TcpStream, manner: Arc<Mutex<Manner>>, asked: Arc<Mutex<V
         asked.lock().unwrap().push(head);
         let manner = manner.lock().unwrap().clone();
         let streams = matches!(manner, Manner::Streams(_));
+        let location = match &manner {
+            Manner::Redirects(url) => format!("Location: {url}\r\n"),
+            _ => String::new(),
+        };
         let (status, length, body) = match manner {
             Manner::Says(status, body) => (status, body.len(), body),
+            Manner::Redirects(_) => (302, 0, String::new()),
             Manner::SaysLate(late, body) => {
                 sleep(late).await;
                 (200, body.len(), body)
@@ -87,7 +94,7 @@ async fn serve(stream: TcpStream, manner: Arc<Mutex<Manner>>, asked: Arc<Mutex<V
             Manner::Streams(line) => (200, 1 << 20, line + "\n"),
         };
         let whole = length == body.len();
-        let text = format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\n\r\n{body}");
+        let text = format!("HTTP/1.1 {status} X\r\n{location}Content-Length: {length}\r\n\r\n{body}");
         if stream.write_all(text.as_bytes()).await.is_err() {
             return;
         }

@@ -39,6 +39,23 @@ impl BaseUrl {
         Url::parse(&self.0).is_ok_and(|url| is_loopback(&url))
     }
 
+    /// Returns whether both are the same server: scheme, host and port.
+    pub fn is_same_server(&self, other: &BaseUrl) -> bool {
+        let [one, other] = [self, other].map(|url| Url::parse(&url.0).map(|url| url.origin()));
+        one.is_ok_and(|one| other.is_ok_and(|other| one == other))
+    }
+
+    /// Returns whether this is a server of Lichess, over TLS.
+    pub fn is_of_lichess(&self) -> bool {
+        let is_in = |host: &str, domain: &str| {
+            host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        Url::parse(&self.0).is_ok_and(|url| {
+            let is_known = |host| is_in(host, "lichess.org") || is_in(host, "lichess.ovh");
+            url.scheme() == "https" && url.port().is_none() && url.host_str().is_some_and(is_known)
+        })
+    }
+
     /// Returns whether requests are encrypted or stay on this machine.
     pub fn is_private(&self) -> bool {
         self.is_loopback() || self.0.starts_with("https:")
@@ -196,6 +213,27 @@ mod tests {
         }
         for text in ["http://example.org", "http://127.example.org", "http://localhost.example.org"] {
             assert!(!base(text).unwrap().is_private(), "{text}");
+        }
+        for text in ["https://lichess.org", "https://tablebase.lichess.ovh:443/x"] {
+            assert!(base(text).unwrap().is_of_lichess(), "{text}");
+        }
+        for text in [
+            "http://lichess.org",
+            "https://lichess.org:8443",
+            "https://evillichess.org",
+            "https://lichess.org.example.org",
+            "https://example.org/lichess.org",
+        ] {
+            assert!(!base(text).unwrap().is_of_lichess(), "{text}");
+        }
+        let own = base("https://example.org").unwrap();
+        for (text, is_same) in [
+            ("https://example.org:443/chess", true),
+            ("http://example.org", false),
+            ("https://example.org:444", false),
+            ("https://chess.example.org", false),
+        ] {
+            assert_eq!(own.is_same_server(&base(text).unwrap()), is_same, "{text}");
         }
         for text in ["", "lichess.org", "ftp://h", "https://me:hush@h", "https://h?q=1", "https://h#f"] {
             assert_eq!(base(text), Err(BadBaseUrl), "{text}");

@@ -49,10 +49,6 @@ pub fn convert(yaml: &str, home: &Path, token_file: Option<&Path>) -> Result<Con
     let token_file = token_file.filter(|_| token.is_some());
     if let Some(file) = token_file {
         import.set("server.token_file", &*file.to_string_lossy());
-        // The explorer needs a token as well, and accepts any.
-        if import.has_explorer() {
-            import.set("online_moves.explorer.token_file", &*file.to_string_lossy());
-        }
     }
     import.leave_contradictions();
     import.leave_rest();
@@ -292,10 +288,6 @@ impl Import<'_> {
         }
     }
 
-    fn has_explorer(&self) -> bool {
-        self.ours_at("online_moves.explorer.enabled").is_some()
-    }
-
     /// Converts a row, if the key is there; values that cannot be converted are reported.
     fn row(&mut self, row: &Row) {
         if !row.is_list {
@@ -374,9 +366,6 @@ impl Import<'_> {
             ),
             (false, _) => text.push_str("# There was no token: create one, and set `token_file` in [[server]].\n"),
             (true, Some(_)) => {}
-        }
-        if token_file.is_none() && self.has_explorer() {
-            text.push_str("# The explorer needs a token as well: LICHESS_EXPLORER_TOKEN, or `token_file` in [online_moves.explorer].\n");
         }
         if !self.left.is_empty() {
             text.push_str("#\n# Could not be converted:\n");

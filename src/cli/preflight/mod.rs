@@ -5,7 +5,11 @@ use std::{fmt::Display, sync::Arc};
 
 use zeitnot_arena::ArenaError;
 use zeitnot_bot::{cache, sources::MoveSources};
-use zeitnot_clients::{Server, Written, lookup::Lookup};
+use zeitnot_clients::{
+    Server, Written,
+    lichess::Lichess,
+    lookup::{Account, Lookup},
+};
 use zeitnot_engine::{self as engine, EngineFactory, TableScope, memory, syzygy::Tablebases};
 use zeitnot_external::Named;
 use zeitnot_host::database::DatabaseLocation;
@@ -45,7 +49,7 @@ impl Prepared {
             checks.written("cache.file", &Written::File(config.cache.file.clone()));
         }
         checks.shared_cache(&config.cache);
-        let lookup = checks.kept("", Lookup::new(&config.online_moves));
+        let lookup = checks.kept("", Lookup::new(&config.online_moves, &accounts(&config.servers)));
         let order = config.bot.sources.clone();
         let book = &config.bot.book;
         let lookup = Arc::new(lookup.unwrap_or_default());
@@ -65,6 +69,15 @@ impl Prepared {
         let factory = factory.with_endgames(endgames.clone(), &config.engine.syzygy);
         Ok(Prepared { factory, endgames, sources, engines, warnings: checks.warnings })
     }
+}
+
+/// Returns the accounts on Lichess with a token; a token that cannot be found is a mistake of its table.
+fn accounts(servers: &[Server]) -> Vec<Account> {
+    let account = |server: &Server| {
+        let config = server.config_of::<Lichess>()?;
+        Some(Account { url: config.url.clone(), token: config.find_token().ok()? })
+    };
+    servers.iter().filter_map(account).collect()
 }
 
 /// Checks what the arena needs. Listens nowhere, and writes no file.

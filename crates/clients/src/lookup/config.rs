@@ -104,8 +104,8 @@ settings! {
         #[serde(serialize_with = "shown")]
         #[schemars(with = "String")]
         url: BaseUrl = BaseUrl::known("https://explorer.lichess.org"),
-        /// Private file with a token and nothing else in it (chmod 600). Any token of a Lichess account will do, without any
-        /// scope. LICHESS_EXPLORER_TOKEN in the environment overrides it.
+        /// Private file with another token than that of the Lichess account, and nothing else in it (chmod 600). Any token of
+        /// Lichess will do, without any scope. LICHESS_EXPLORER_TOKEN in the environment overrides it.
         token_file: PathBuf = PathBuf::new(),
         /// "masters", "lichess" (rated games there) or "player" (games of one player: set `player_name`).
         source: Database = Database::default(),

@@ -46,6 +46,24 @@ pub enum LookupError {
     NoClient(LookupSource, String),
 }
 
+/// An account whose token is sent to the services of its server.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// Its server.
+    pub url: BaseUrl,
+    /// Its token.
+    pub token: Token,
+}
+
+impl Account {
+    /// Whether the token may be sent to a server: the account's own, or another of Lichess if that is its own. The
+    /// configuration may name any other, which must not see it.
+    fn trusts(&self, server: &BaseUrl) -> bool {
+        let is_own = self.url.is_same_server(server) && server.is_private();
+        is_own || self.url.is_of_lichess() && server.is_of_lichess()
+    }
+}
+
 /// The enabled servers.
 #[derive(Debug, Default)]
 pub struct Lookup {
@@ -53,28 +71,34 @@ pub struct Lookup {
 }
 
 impl Lookup {
-    /// Creates clients for the enabled servers. Connects to none of them yet.
+    /// Creates clients for the enabled servers, each with the token of the first account that may send its own there.
+    /// Connects to none of them yet.
     ///
     /// # Errors
     /// [`LookupError`] with what the user has to correct.
-    pub fn new(config: &Config) -> Result<Lookup, LookupError> {
+    pub fn new(config: &Config, accounts: &[Account]) -> Result<Lookup, LookupError> {
         let Config { tablebase, cloud, explorer } = config.clone();
+        let token_for = |url: &BaseUrl| {
+            accounts.iter().find(|account| account.trusts(url)).map(|account| account.token.clone())
+        };
         let mut services = Vec::new();
         if tablebase.enabled {
             let url = tablebase.url.clone();
+            let token = token_for(&url);
             let times = (tablebase.timeout, tablebase.min_time);
-            services.push(Service::new(LookupSource::Tablebase, url, times, tablebase, None)?);
+            services.push(Service::new(LookupSource::Tablebase, url, times, tablebase, token.as_ref())?);
         }
         if cloud.enabled {
             let url = cloud.url.clone();
+            let token = token_for(&url);
             let times = (cloud.timeout, cloud.min_time);
-            services.push(Service::new(LookupSource::Cloud, url, times, cloud, None)?);
+            services.push(Service::new(LookupSource::Cloud, url, times, cloud, token.as_ref())?);
         }
         if explorer.enabled {
             if explorer.source == Database::Player && explorer.player_name.is_empty() {
                 return Err(LookupError::NoPlayer);
             }
-            let token = find_token(&explorer)?;
+            let token = find_token(&explorer, token_for(&explorer.url))?;
             let url = explorer.url.clone();
             let times = (explorer.timeout, explorer.min_time);
             services.push(Service::new(LookupSource::Explorer, url, times, explorer, Some(&token))?);
@@ -96,7 +120,8 @@ impl PositionLookup for Lookup {
     }
 }
 
-fn find_token(explorer: &Explorer) -> Result<Token, LookupError> {
+/// Finds the explorer's token: its own, or the account's, if there is one for it.
+fn find_token(explorer: &Explorer, of_account: Option<Token>) -> Result<Token, LookupError> {
     if !explorer.url.is_private() {
         return Err(LookupError::Unencrypted(explorer.url.clone()));
     }
@@ -105,7 +130,7 @@ fn find_token(explorer: &Explorer) -> Result<Token, LookupError> {
     }
     let path: &Path = &explorer.token_file;
     if path.as_os_str().is_empty() {
-        return Err(LookupError::NoToken);
+        return of_account.ok_or(LookupError::NoToken);
     }
     Ok(token::read(path)?)
 }
