@@ -22,14 +22,16 @@ use zeitnot::cli::{
 };
 use zeitnot_wire::lichess::DeclineReason;
 
-const PAGES: &str = "README.md CONTRIBUTING.md CHANGELOG.md docs/README.md docs/architecture.md \
-    docs/arena.md docs/courses.md docs/configuration.md docs/lichess.md docs/lichess-faults.md \
-    docs/matches.md docs/playing.md docs/sources.md docs/tasks.md docs/time.md \
-    docs/variants.md docs/engines.md docs/study.md docs/data.md docs/engine-log.md \
-    docs/net.md docs/service.md docs/openbench.md docs/installing.md";
-
-fn pages() -> impl Iterator<Item = (&'static str, String)> {
-    PAGES.split(' ').map(|name| (name, page(name)))
+/// The pages for readers.
+fn pages() -> impl Iterator<Item = (String, String)> {
+    let shelves = fs::read_dir(home().join("docs")).unwrap().map(|entry| entry.unwrap().file_name());
+    let shelves = shelves.filter_map(|name| Some(format!("docs/{}", name.to_str()?)));
+    let shelves = shelves.filter(|name| name.ends_with(".md"));
+    let others = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(String::from);
+    others.into_iter().chain(shelves).map(|name| {
+        let text = page(&name);
+        (name, text)
+    })
 }
 
 fn home() -> &'static Path {
@@ -66,6 +68,15 @@ fn subcommands_exist_and_the_readme_names_all() {
     }
 }
 
+#[test]
+fn the_index_lists_every_page() {
+    let index = page("docs/README.md");
+    for (name, _) in pages() {
+        let link = name.strip_prefix("docs/").filter(|name| *name != "README.md");
+        assert!(link.is_none_or(|link| index.contains(&format!("({link})"))), "{name} is not in the index");
+    }
+}
+
 /// Keys of the configuration by their table.
 fn documented() -> BTreeSet<(String, String)> {
     let tables = zeitnot_settings::tables(schema());
@@ -91,9 +102,9 @@ fn samples_of_the_configuration_are_valid() {
     let wrong = |name: &str, text: &str| Config::parse(name, text).err().map(|errors| errors.to_string());
     for (name, page) in pages() {
         let blocks = shown(&page);
-        let alone: Vec<_> = blocks.iter().filter_map(|block| wrong(name, block)).collect();
+        let alone: Vec<_> = blocks.iter().filter_map(|block| wrong(&name, block)).collect();
         // A page may go on with what it has begun.
-        let is_sound = alone.is_empty() || wrong(name, &blocks.concat()).is_none();
+        let is_sound = alone.is_empty() || wrong(&name, &blocks.concat()).is_none();
         assert!(is_sound, "{name}: {alone:?}");
     }
     assert!(shown(&page("docs/lichess.md")).len() > 4);

@@ -159,7 +159,7 @@ fn the_json_schema_accepts_the_samples_and_refuses_mistakes() {
         assert_eq!(fault(&page(file)), None, "{file}");
     }
     for (name, page) in pages() {
-        for block in shown(&page).iter().filter(|block| Config::parse(name, block).is_ok()) {
+        for block in shown(&page).iter().filter(|block| Config::parse(&name, block).is_ok()) {
             assert_eq!(fault(block), None, "{name}: {block}");
         }
     }
