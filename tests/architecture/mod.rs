@@ -92,7 +92,7 @@ fn crates_keep_to_their_subject() {
             let (name, code) = (shown(&file), code(&fs::read_to_string(&file).unwrap()));
             let is_test = file.ends_with("tests.rs") || file.iter().any(|part| part == "tests");
             for word in forbidden.iter().filter(|word| !is_test && code.contains(**word)) {
-                faults.push(format!("{name}: `{word}` does not belong into `{krate}`"));
+                faults.push(format!("{name}: `{word}` does not belong in `{krate}`"));
             }
             let has_unsafe = ["unsafe {", "unsafe fn", "unsafe impl"].iter().any(|word| code.contains(word));
             if has_unsafe && !UNSAFE.contains(&name.as_str()) {
