@@ -236,7 +236,7 @@ fn no_more_games_are_reserved_than_the_rest_allows() {
     }
 }
 
-/// Theirs ignores such a pair, or accepts nothing.
+/// lichess-bot ignores such a pair, or accepts no challenge at all.
 #[test]
 fn keys_that_contradict_each_other_are_left_out_with_a_note() {
     let yaml = "engine: {}\nchallenge: {min_base: 300, max_base: 180, min_rating: 2000, max_rating: 1000, \
@@ -264,7 +264,7 @@ fn keys_that_contradict_each_other_are_left_out_with_a_note() {
     assert!(lists.text.contains("allow_list = [\"Eve\", \"Bob\"]"), "{}", lists.text);
 }
 
-/// Theirs recommends `.inf` for a maximum that is none.
+/// lichess-bot's default file recommends `.inf` for no maximum.
 #[test]
 fn infinite_maxima_are_no_limits() {
     let yaml = "engine:\n  polyglot: {enabled: true, max_depth: .inf}\n\
@@ -282,7 +282,7 @@ fn infinite_maxima_are_no_limits() {
     for key in ["max_base", "max_incr", "max_days", "max_simul", "max_recent", "min_rating", "\nrating_"] {
         assert!(!unlimited.text.contains(key), "{key}\n{}", unlimited.text);
     }
-    // A minimum is none.
+    // It is not allowed for a minimum.
     let least = converted(&yaml.replace("max_base", "min_base"));
     assert_eq!(least.left, ["challenge.min_base (this value is not supported)"]);
 }

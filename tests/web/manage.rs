@@ -195,7 +195,7 @@ async fn damaged_settings_are_told_at_the_start_and_the_arena_runs(storage: Stor
     arena.stop().await;
 }
 
-/// Fields of settings, none of which can be used.
+/// Invalid fields of settings.
 const HOSTILE: [&str; 45] = [
     r#""name":"new","name":"newer""#,
     r#""name":"""#,

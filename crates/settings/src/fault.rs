@@ -67,7 +67,7 @@ pub fn fault(schema: &Value, got: &Got<'_>) -> Option<String> {
     let (name, fits) = got.kind();
     if !declared.is_empty() && !declared.iter().any(|kind| fits.contains(kind)) {
         let limits = limits_of(schema).map(|limits| format!(" {limits}")).unwrap_or_default();
-        // What stands in place of text may be a secret.
+        // A value of another type may be a secret without its quotes, so it is not shown.
         return Some(match declared.contains(&"string") && schema["x-type"].is_null() {
             true => format!("expected {}, got {name}", expected(schema)),
             false => format!("expected {}{limits}, got {got}", expected(schema)),

@@ -74,7 +74,7 @@ impl Keys {
         self.places.contains_key(path)
     }
 
-    /// A mistake in a key, or in what it stands for; it is reported at the place of the key or of its table.
+    /// Returns a mistake in a key, or in the file that it names, at the place of the key or of its table.
     pub(in crate::cli) fn mistake(&self, key: impl Into<String>, what: impl Into<String>) -> ConfigError {
         let key = key.into();
         let ends = key.match_indices(['.', '[']).map(|(at, _)| at).chain([key.len()]);
@@ -164,7 +164,7 @@ pub(super) fn syntax(message: &str, at: &str) -> String {
     }
 }
 
-/// Hides tokens of Lichess, which may stand in place of anything.
+/// Hides tokens of Lichess: a user may have pasted one into any key.
 fn without_tokens(text: &str) -> String {
     const START: &str = "lip_";
     let is_in = |c: char| c.is_ascii_alphanumeric() || c == '_';

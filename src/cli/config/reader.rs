@@ -120,7 +120,7 @@ impl<'t> Reader<'t> {
         collect_spans("", &self.keys, &mut spans);
         let places = spans.into_iter().map(|(path, [key, _])| (path, self.place(&key))).collect();
         let values = toml::Deserializer::from(Spanned::new(0..self.end, self.keys.clone()));
-        // What cannot be a value is a mistake, and was reported.
+        // Invalid values have been reported already.
         let values = Table::deserialize(values).unwrap_or_default();
         Keys { file: self.file.to_owned(), places, values }
     }

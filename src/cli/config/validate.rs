@@ -86,7 +86,7 @@ fn check_itself(schema: &Value, value: &Spanned<DeValue<'_>>, path: &str, found:
     }
     let DeValue::Table(table) = value.get_ref() else { return };
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    // The reader of the table takes the key that tells which one it is.
+    // The key that selects the kind of a table is checked by the table's reader.
     let required = required.filter(|name| schema["properties"][*name].get("const").is_none());
     for name in required.filter(|name| !table.contains_key(*name)) {
         found.push((value.span(), format!("{path}.{name}"), "is missing".to_owned()));
@@ -112,7 +112,7 @@ fn check_entry(
     }
 }
 
-/// Says which header a table needs, where something else stands in its place.
+/// Returns the hint to write a table with its header, for a key that has another value.
 fn header(schema: &Value, got: &Got<'_>, path: &str) -> Option<String> {
     let header: Vec<_> = path.split('.').map(|step| step.split('[').next().unwrap_or(step)).collect();
     let header = header.join(".");

@@ -334,7 +334,7 @@ impl Import<'_> {
         }
     }
 
-    /// Leaves out what contradicts another key: theirs accepts such a file, ours does not.
+    /// Leaves out keys that contradict others: lichess-bot accepts such a file, we do not.
     fn leave_contradictions(&mut self) {
         while let Err(errors) = Config::parse("", &self.tables().to_string()) {
             for (key, what) in errors.iter().map(ConfigError::key_and_what) {

@@ -131,9 +131,9 @@ pub(super) const RULES: &[(Row, i64)] = &[
     (one("engine.draw_or_resign.offer_draw_pieces", &["bot.draw.max_pieces"], positive), 10),
 ];
 
-/// Above every rating on Lichess: a limit that is none, where leaving out the key sets one.
+/// Rating above all on Lichess: stands for no limit where the key's default is one.
 pub(super) const ANY_RATING: i64 = 4000;
-/// The same for the plies of a game, and what happens in it.
+/// The same for plies and counts of events in a game.
 const ANY_PLY: i64 = 10_000;
 
 /// Maxima that may be `.inf`, by their names without their tables, each with our value for no limit; without one the key

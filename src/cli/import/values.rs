@@ -44,7 +44,7 @@ pub(super) fn below_zero(value: &Value) -> Option<Toml> {
     score(&Value::from(value.as_i64()?.checked_neg()?))
 }
 
-/// Whether a maximum stands for no limit.
+/// Returns whether a maximum is infinite.
 pub(super) fn is_unlimited(value: &Value) -> bool {
     value.as_str() == Some(INFINITY)
 }

@@ -145,7 +145,7 @@ impl Entries {
     }
 }
 
-/// Text that stands for the infinite number, in whichever way it is written: JSON has none.
+/// Infinity, however the file spells it: JSON has no such number.
 pub(super) const INFINITY: &str = ".inf";
 
 /// Returns the value of a scalar.

@@ -187,8 +187,8 @@ impl TournamentConfig {
         schema
     }
 
-    /// Finds keys with which play never begins. At most so many players are connected at once, by the limit of that key,
-    /// besides accounts of another front.
+    /// Finds keys that keep play from ever beginning. The first argument is the number of players that can be connected
+    /// at once, besides `accounts`, with the key that limits it.
     pub(crate) fn contradictions(
         &self,
         (limit, most): (&str, usize),

@@ -197,7 +197,7 @@ impl RateLimits {
         loop {
             let (outcome, clock) = (self.changed.notified(), self.clocks.changed());
             let time_left = self.time_left(kind);
-            // By this instant the end of a probe is told from that of others.
+            // It identifies a probe among the attempts that end.
             let began = Instant::now();
             let acquired = self.with(kind, |state| {
                 // A move neither waits nor counts.

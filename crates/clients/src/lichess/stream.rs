@@ -59,7 +59,7 @@ impl<M> Stream<M> {
 
 impl<M: Message + Send + 'static> Stream<M> {
     /// Opens the account's event stream, and opens it again whenever it ends. `was_open`: the server has let us open it
-    /// before, so that a refusal does not stand.
+    /// before, so a refusal is not final.
     pub(crate) fn of_account(http: Http, was_open: bool) -> Stream<M> {
         Stream::follow(http, None, EVENTS.to_owned(), was_open, |_| false)
     }
@@ -255,7 +255,7 @@ mod tests {
     use super::*;
     use crate::lichess::timeouts::Timeouts;
 
-    /// What the server tells first may not hold a move that it took before its reply came here.
+    /// The first snapshot may be older than the reply's arrival: it may lack a move that the server has taken since.
     #[test]
     async fn an_open_stream_tells_when_it_was_asked_for() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

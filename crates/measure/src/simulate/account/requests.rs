@@ -90,7 +90,7 @@ impl World<'_> {
         self.after(delay, WorldEvent::Program(generation, ProgramEvent::Replied(Some(kind), reply)));
     }
 
-    /// Nobody keeps a challenge of ours open whose creation the program does not hear of.
+    /// Lets a challenge of ours lapse if the program does not receive the reply to its creation.
     fn reply_lost(&mut self, reply: &Reply) {
         if let Reply::Created(Ok(id)) = reply {
             self.server.challenges.entry(*id).and_modify(|ours| ours.kept_by = None);

@@ -77,7 +77,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 enum Closed {
     Accepting,
     Accepted,
-    /// The account was told so.
+    /// The account has received the event.
     Withdrawn,
 }
 

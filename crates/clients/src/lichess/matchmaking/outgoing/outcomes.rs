@@ -81,8 +81,8 @@ impl OutgoingChallenges {
         }
     }
 
-    /// A challenge of ours has ended, as the stream that kept it alive tells, or does not. Returns the opponent and the
-    /// slot if it was accepted and its game has not begun yet.
+    /// Notes the end of the stream that kept a challenge of ours alive, with the end of the challenge if the stream
+    /// reported it. Returns the opponent and the slot if it was accepted and its game has not begun yet.
     pub(crate) fn ended(
         &mut self,
         id: ChallengeId,

@@ -45,7 +45,7 @@ fn load(games: usize, has_room: bool) -> Load {
     Load { running, has_room, has_correspondence_room: true }
 }
 
-/// Lets happen what is due beside so many games. Returns the requests, and when to look again.
+/// Performs the steps that are due while `games` run. Returns the requests, and the time of the next step.
 fn update(
     idle: &mut OutgoingChallenges,
     games: usize,
