@@ -56,8 +56,8 @@ pub struct Account {
 }
 
 impl Account {
-    /// Whether the token may be sent to a server: the account's own, or another of Lichess if that is its own. The
-    /// configuration may name any other, which must not see it.
+    /// Returns whether the token may be sent to a server: the account's own, or any of Lichess if the account is there.
+    /// The configuration may name others, which must not see it.
     fn trusts(&self, server: &BaseUrl) -> bool {
         let is_own = self.url.is_same_server(server) && server.is_private();
         is_own || self.url.is_of_lichess() && server.is_of_lichess()
