@@ -9,7 +9,9 @@ use std::{
 
 use tokio::time::timeout;
 use zeitnot_bot::{Config, MoveOrigin, policy::Resign, sources::MoveSources};
-use zeitnot_clients::lookup::{self, Account, Cloud, Database, Explorer, Lookup, Tablebase};
+use zeitnot_clients::lookup::{
+    self, Account, BookQuality, ChessDb, Cloud, Database, Explorer, Lookup, Tablebase,
+};
 use zeitnot_engine::{Kind, book};
 use zeitnot_net::http::BaseUrl;
 use zeitnot_rules::{Color, Game, GameHistory, chess::Chess};
@@ -92,6 +94,32 @@ async fn what_the_cloud_knows_is_played_with_its_score() {
     let asked = server.asked();
     assert!(asked[0].starts_with("GET /api/cloud-eval?fen=rnbqkbnr%2Fpppp"), "{}", asked[0]);
     assert!(asked[0].contains("variant=standard"));
+}
+
+fn chessdb(url: &BaseUrl, move_quality: BookQuality) -> Setup {
+    let chessdb =
+        ChessDb { enabled: true, url: url.clone(), move_quality, timeout: LONG, ..ChessDb::default() };
+    Setup { lookup: lookup::Config { chessdb, ..Default::default() }, ..Setup::default() }
+}
+
+#[test]
+async fn what_chessdb_knows_is_played() {
+    let server = StandIn::start(says(r#"{"status":"ok","move":"b2b3"}"#)).await;
+    let origin = MoveOrigin::Lookup(LookupSource::ChessDb);
+    let mut house = bot(chessdb(&server.url, BookQuality::Good));
+    assert_eq!(played(&mut house, START).await, ("b2b3".to_owned(), origin, None));
+    server.now(says(r#"{"status":"ok","score":-15,"depth":40,"pv":["a2a3","e7e5"],"pvSAN":["a3","e5"]}"#));
+    let mut house = bot(chessdb(&server.url, BookQuality::Best));
+    let score = Some(EvalScore::Centipawns(-15));
+    assert_eq!(played(&mut house, START).await, ("a2a3".to_owned(), origin, score));
+    // Neither an unknown position nor an illegal move is a failure.
+    for body in [r#"{"status":"unknown"}"#, r#"{"status":"ok","depth":40,"pv":["a2a5"]}"#] {
+        server.now(says(body));
+        assert_eq!(played(&mut house, START).await.1, MoveOrigin::Searched, "{body}");
+    }
+    let asked: Vec<_> = server.asked().iter().map(|head| head[..30].to_owned()).collect();
+    let best = "GET /cdb.php?action=querypv&bo";
+    assert_eq!(asked, ["GET /cdb.php?action=querybest&", best, best, best]);
 }
 
 #[test]
@@ -276,6 +304,12 @@ async fn an_account_shows_its_token_to_its_own_server_only() {
     }
     assert_eq!(shown(&own), ["Bearer lip_own"; 2]);
     assert_eq!(shown(&other), [""; 2]);
+    // ChessDB gets no token, even where an account has the same address.
+    let known = StandIn::start(says(r#"{"status":"ok","move":"b2b3"}"#)).await;
+    let accounts_there = vec![account(&known.url, "lip_known")];
+    let setup = Setup { accounts: accounts_there, ..chessdb(&known.url, BookQuality::Good) };
+    assert_eq!(played(&mut bot(setup), START).await.0, "b2b3");
+    assert_eq!(shown(&known), [""]);
     // The explorer needs one, so it has no need of a file of its own there.
     let explorer = |server: &StandIn| {
         let url = server.url.clone();

@@ -1,4 +1,4 @@
-//! Servers that know moves, as a player sees them: a tablebase, cloud evaluations, an opening explorer.
+//! Servers that know moves, as a player sees them: a tablebase, ChessDB, cloud evaluations, an opening explorer.
 
 use std::{fmt, pin::Pin, time::Duration};
 
@@ -11,6 +11,8 @@ use crate::Eval;
 pub enum LookupSource {
     /// Outcomes of endgames.
     Tablebase,
+    /// Analyses of ChessDB.
+    ChessDb,
     /// Evaluations by the engines of other people.
     Cloud,
     /// Moves that people have played.
@@ -22,6 +24,7 @@ impl LookupSource {
     pub fn name(self) -> &'static str {
         match self {
             LookupSource::Tablebase => "tablebase",
+            LookupSource::ChessDb => "chessdb",
             LookupSource::Cloud => "cloud",
             LookupSource::Explorer => "explorer",
         }

@@ -7,7 +7,6 @@ use zeitnot_clients::lichess::{self, Lichess};
 use zeitnot_engine::MoveLimits;
 use zeitnot_external::{Named, Protocol};
 use zeitnot_net::{Contradiction, Contradictions};
-use zeitnot_seat::LookupSource;
 use zeitnot_settings::hint;
 
 use super::Config;
@@ -85,13 +84,8 @@ impl Config {
 
     /// Servers that are asked for moves, but whose answers are not used.
     fn sources(&self, found: &mut Contradictions) {
-        let online = &self.online_moves;
-        for (source, is_enabled) in [
-            (LookupSource::Tablebase, online.tablebase.enabled),
-            (LookupSource::Cloud, online.cloud.enabled),
-            (LookupSource::Explorer, online.explorer.enabled),
-        ] {
-            if is_enabled && !self.bot.sources.asks(source) {
+        for (source, keys) in self.online_moves.servers() {
+            if keys.enabled && !self.bot.sources.asks(source) {
                 let what = format!(
                     "is not asked, as bot.sources lacks \"{source}\": add it there, or set enabled = false"
                 );

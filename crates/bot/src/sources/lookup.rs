@@ -91,7 +91,7 @@ impl SourceLookup {
                     .as_ref()
                     .and_then(|book| board.book_move(book))
                     .map(|mv| Entry::Known(Best::unsearched(mv), MoveOrigin::Book)),
-                Source::Tablebase | Source::Cloud | Source::Explorer => source
+                Source::Tablebase | Source::ChessDb | Source::Cloud | Source::Explorer => source
                     .server()
                     .zip(query.as_ref())
                     .and_then(|(source, (servers, query))| Some((source, servers.look_up(source, query)?)))

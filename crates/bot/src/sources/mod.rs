@@ -21,19 +21,21 @@ pub(crate) enum Source {
     Cache,
     Book,
     Tablebase,
+    ChessDb,
     Cloud,
     Explorer,
 }
 
 impl Source {
-    const ALL: [Source; 5] =
-        [Source::Cache, Source::Book, Source::Tablebase, Source::Cloud, Source::Explorer];
+    const ALL: [Source; 6] =
+        [Source::Cache, Source::Book, Source::Tablebase, Source::ChessDb, Source::Cloud, Source::Explorer];
 
     /// Returns the server to ask, if the source is one.
     fn server(self) -> Option<LookupSource> {
         match self {
             Source::Cache | Source::Book => None,
             Source::Tablebase => Some(LookupSource::Tablebase),
+            Source::ChessDb => Some(LookupSource::ChessDb),
             Source::Cloud => Some(LookupSource::Cloud),
             Source::Explorer => Some(LookupSource::Explorer),
         }

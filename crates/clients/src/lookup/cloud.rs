@@ -14,7 +14,7 @@ use super::{
 
 impl Api for Cloud {
     fn request(&self, query: &PositionQuery) -> Option<Request> {
-        if query.plies >= self.max_ply || query.game != GameKind::Chess {
+        if query.game != GameKind::Chess {
             return None;
         }
         // On Lichess, Chess960 is a variant of its own as long as a side can castle.
@@ -48,7 +48,7 @@ mod tests {
 
     use super::*;
 
-    fn query(fen: &str, plies: usize) -> PositionQuery {
+    fn query(fen: &str) -> PositionQuery {
         let side = if fen.contains(" w ") { Color::White } else { Color::Black };
         let time = Duration::from_secs(9);
         PositionQuery {
@@ -56,7 +56,7 @@ mod tests {
             fen: fen.into(),
             side,
             piece_count: 32,
-            plies,
+            plies: 0,
             left: None,
             time,
         }
@@ -65,22 +65,20 @@ mod tests {
     const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
     #[test]
-    fn requests_name_the_variant_and_stop_after_the_opening() {
-        let asked = |fen, plies| {
-            let cloud = Cloud { max_ply: 10, ..Cloud::default() };
-            cloud.request(&query(fen, plies)).map(|(path, parameters)| (path, parameters[2].1.clone()))
+    fn requests_name_the_variant() {
+        let asked = |fen| {
+            Cloud::default().request(&query(fen)).map(|(path, parameters)| (path, parameters[2].1.clone()))
         };
-        assert_eq!(asked(START, 9), Some(("api/cloud-eval", "standard".into())));
-        assert_eq!(asked(START, 10), None);
+        assert_eq!(asked(START), Some(("api/cloud-eval", "standard".into())));
         let shuffled = "nrbbqknr/pppppppp/8/8/8/8/PPPPPPPP/NRBBQKNR w HBhb - 0 1";
-        assert_eq!(asked(shuffled, 0), Some(("api/cloud-eval", "chess960".into())));
-        let other = PositionQuery { game: GameKind::MinichessImcs, ..query(START, 0) };
+        assert_eq!(asked(shuffled), Some(("api/cloud-eval", "chess960".into())));
+        let other = PositionQuery { game: GameKind::MinichessImcs, ..query(START) };
         assert!(Cloud::default().request(&other).is_none());
     }
 
     #[test]
     fn scores_of_white_become_scores_of_the_side_to_move() {
-        let black = query("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1", 1);
+        let black = query("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
         let read = |text: &str, query: &PositionQuery| Cloud::default().parse(text, query).unwrap();
         let text = r#"{"depth":20,"pvs":[{"moves":"e7e5 g1f3","cp":30}]}"#;
         let score = EvalScore::Centipawns(-30);
@@ -88,7 +86,7 @@ mod tests {
         assert_eq!(read(text, &black), [expected]);
         let mate = r#"{"depth":99,"pvs":[{"moves":"e7e5","mate":-3}]}"#;
         assert_eq!(read(mate, &black)[0].eval.unwrap().score, EvalScore::Mate(3));
-        assert_eq!(read(mate, &query(START, 0))[0].eval.unwrap().score, EvalScore::Mate(-3));
+        assert_eq!(read(mate, &query(START))[0].eval.unwrap().score, EvalScore::Mate(-3));
         for nothing in [
             r#"{"depth":19,"pvs":[{"moves":"e7e5","cp":30}]}"#,
             r#"{"depth":30,"pvs":[]}"#,

@@ -5,6 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use zeitnot_net::{Contradictions, http::BaseUrl};
+use zeitnot_seat::LookupSource;
 use zeitnot_settings::{
     HumanTime, JsonSchema, Schema, SchemaGenerator, list_of, schemars, settings, shown, words,
 };
@@ -22,6 +23,8 @@ settings! {
     pub struct Config {
         /// The tablebase of Lichess: endgames with few pieces.
         tablebase: Tablebase = Tablebase::default(),
+        /// ChessDB (chessdb.cn): positions analysed by engines.
+        chessdb: ChessDb = ChessDb::default(),
         /// Cloud evaluations of Lichess, by the engines of other people: openings.
         cloud: Cloud = Cloud::default(),
         /// The opening explorer of Lichess: moves that people have played.
@@ -29,19 +32,37 @@ settings! {
     }
 }
 
+/// Keys that all servers have.
+#[derive(Clone, Debug)]
+pub struct ServerKeys {
+    /// Whether it is asked.
+    pub enabled: bool,
+    pub(super) url: BaseUrl,
+    /// It is asked only while fewer plies have been played.
+    pub(super) max_ply: usize,
+    pub(super) timeout: Duration,
+    pub(super) min_time: Duration,
+}
+
 impl Config {
+    /// Returns each server with the keys that all of them have.
+    pub fn servers(&self) -> [(LookupSource, ServerKeys); 4] {
+        let Config { tablebase, chessdb, cloud, explorer } = self;
+        [
+            (LookupSource::Tablebase, tablebase.keys()),
+            (LookupSource::ChessDb, chessdb.keys()),
+            (LookupSource::Cloud, cloud.keys()),
+            (LookupSource::Explorer, explorer.keys()),
+        ]
+    }
+
     /// Finds keys that contradict each other.
     pub fn contradictions(&self, found: &mut Contradictions) {
-        let Config { tablebase, cloud, explorer } = self;
-        for (name, is_enabled, timeout, min_time, max_ply) in [
-            ("tablebase", tablebase.enabled, tablebase.timeout, tablebase.min_time, None),
-            ("cloud", cloud.enabled, cloud.timeout, cloud.min_time, Some(cloud.max_ply)),
-            ("explorer", explorer.enabled, explorer.timeout, explorer.min_time, Some(explorer.max_ply)),
-        ] {
-            found.within(name, |found| {
-                found.above_zero(&[("timeout", timeout)]);
-                found.at_most(("timeout", timeout), ("min_time", min_time));
-                if is_enabled && max_ply == Some(0) {
+        for (source, keys) in self.servers() {
+            found.within(source.name(), |found| {
+                found.above_zero(&[("timeout", keys.timeout)]);
+                found.at_most(("timeout", keys.timeout), ("min_time", keys.min_time));
+                if keys.enabled && keys.max_ply == 0 {
                     found.add(&["max_ply"], "0 asks for no move: raise it, or set enabled = false");
                 }
             });
@@ -49,61 +70,84 @@ impl Config {
     }
 }
 
-settings! {
+/// Declares the table of a server: the keys that all servers have, `max_ply` where it knows openings, and its own.
+macro_rules! server {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident at $url:literal $(, $max_ply:ident = $plies:literal)? {
+            $($own:tt)*
+        }
+    ) => {
+        settings! {
+            $(#[$meta])*
+            #[derive(PartialEq, Eq)]
+            pub struct $name {
+                /// Whether to ask it.
+                enabled: bool = false,
+                /// The server.
+                #[serde(serialize_with = "shown")]
+                #[schemars(with = "String")]
+                url: BaseUrl = BaseUrl::known($url),
+                $($own)*
+                $(
+                    /// Only while fewer plies than this have been played.
+                    $max_ply: usize = $plies,
+                )?
+                /// Time to wait for the answer.
+                #[serde(with = "HumanTime")]
+                timeout: Duration = TIMEOUT,
+                /// Not asked with less than this on the clock.
+                #[serde(with = "HumanTime")]
+                min_time: Duration = MIN_TIME,
+            }
+        }
+
+        impl $name {
+            fn keys(&self) -> ServerKeys {
+                let max_ply: &[usize] = &[$(self.$max_ply)?];
+                ServerKeys {
+                    enabled: self.enabled,
+                    url: self.url.clone(),
+                    max_ply: max_ply.first().copied().unwrap_or(usize::MAX),
+                    timeout: self.timeout,
+                    min_time: self.min_time,
+                }
+            }
+        }
+    };
+}
+
+server! {
     /// The tablebase.
-    #[derive(PartialEq, Eq)]
-    pub struct Tablebase {
-        /// Whether to ask it.
-        enabled: bool = false,
-        /// The server.
-        #[serde(serialize_with = "shown")]
-        #[schemars(with = "String")]
-        url: BaseUrl = BaseUrl::known("https://tablebase.lichess.org"),
+    pub struct Tablebase at "https://tablebase.lichess.org" {
         /// Only positions with at most this many pieces.
         #[schemars(range(min = 1, max = 8))]
         max_pieces: usize = 7,
-        /// Time to wait for the answer.
-        #[serde(with = "HumanTime")]
-        timeout: Duration = TIMEOUT,
-        /// Not asked with less than this on the clock.
-        #[serde(with = "HumanTime")]
-        min_time: Duration = MIN_TIME,
     }
 }
 
-settings! {
+server! {
+    /// ChessDB.
+    pub struct ChessDb at "https://www.chessdb.cn", max_ply = 40 {
+        /// "best": the first move of the best line; "good": one of the best moves, at random; "all": any move that is known,
+        /// at random.
+        move_quality: BookQuality = BookQuality::default(),
+        /// Minimum depth of the best line in plies; only for "best".
+        min_depth: u16 = 20,
+    }
+}
+
+server! {
     /// Cloud evaluations.
-    #[derive(PartialEq, Eq)]
-    pub struct Cloud {
-        /// Whether to ask it.
-        enabled: bool = false,
-        /// The server.
-        #[serde(serialize_with = "shown")]
-        #[schemars(with = "String")]
-        url: BaseUrl = BaseUrl::default(),
-        /// Only while fewer plies than this have been played.
-        max_ply: usize = 40,
+    pub struct Cloud at "https://lichess.org", max_ply = 40 {
         /// Minimum depth of an evaluation in plies.
         min_depth: u16 = 20,
-        /// Time to wait for the answer.
-        #[serde(with = "HumanTime")]
-        timeout: Duration = TIMEOUT,
-        /// Not asked with less than this on the clock.
-        #[serde(with = "HumanTime")]
-        min_time: Duration = MIN_TIME,
     }
 }
 
-settings! {
+server! {
     /// The opening explorer.
-    #[derive(PartialEq, Eq)]
-    pub struct Explorer {
-        /// Whether to ask it.
-        enabled: bool = false,
-        /// The server.
-        #[serde(serialize_with = "shown")]
-        #[schemars(with = "String")]
-        url: BaseUrl = BaseUrl::known("https://explorer.lichess.org"),
+    pub struct Explorer at "https://explorer.lichess.org", max_ply = 20 {
         /// Private file with another token than that of the Lichess account, and nothing else in it (chmod 600). Any token of
         /// Lichess will do, without any scope. LICHESS_EXPLORER_TOKEN in the environment overrides it.
         token_file: PathBuf = PathBuf::new(),
@@ -120,19 +164,24 @@ settings! {
         selection: Selection = Selection::default(),
         /// Only moves of at least this many games.
         min_games: u64 = 20,
-        /// Only while fewer plies than this have been played.
-        max_ply: usize = 20,
-        /// Time to wait for the answer.
-        #[serde(with = "HumanTime")]
-        timeout: Duration = TIMEOUT,
-        /// Not asked with less than this on the clock.
-        #[serde(with = "HumanTime")]
-        min_time: Duration = MIN_TIME,
     }
 }
 
 fn speeds(_: &mut SchemaGenerator) -> Schema {
     list_of(words(Speed::KNOWN.iter().map(Speed::as_str)))
+}
+
+/// Choice among the moves of ChessDB.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BookQuality {
+    /// The first move of the best line.
+    Best,
+    /// One of the best moves, at random.
+    #[default]
+    Good,
+    /// Any move that is known, at random.
+    All,
 }
 
 /// Database of the explorer.

@@ -20,7 +20,7 @@ const MOVES: usize = 12;
 
 impl Api for Explorer {
     fn request(&self, query: &PositionQuery) -> Option<Request> {
-        if query.plies >= self.max_ply || query.game != GameKind::Chess {
+        if query.game != GameKind::Chess {
             return None;
         }
         let mut parameters = vec![("fen", query.fen.clone()), ("moves", MOVES.to_string())];
@@ -105,14 +105,14 @@ mod tests {
 
     use super::*;
 
-    fn query(side: Color, plies: usize) -> PositionQuery {
+    fn query(side: Color) -> PositionQuery {
         let time = Duration::from_secs(9);
         PositionQuery {
             game: GameKind::Chess,
             fen: "FEN".into(),
             side,
             piece_count: 32,
-            plies,
+            plies: 0,
             left: None,
             time,
         }
@@ -123,7 +123,7 @@ mod tests {
 
     fn chosen(selection: Selection, side: Color) -> Vec<String> {
         let config = Explorer { selection, ..Explorer::default() };
-        let moves = config.parse(BODY, &query(side, 0)).unwrap();
+        let moves = config.parse(BODY, &query(side)).unwrap();
         assert!(moves.iter().all(|suggestion| suggestion.eval.is_none()));
         moves.into_iter().map(|suggestion| suggestion.mv).collect()
     }
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn each_database_has_its_parameters() {
         let asked = |config: &Explorer| {
-            let (path, parameters) = config.request(&query(Color::Black, 0)).unwrap();
+            let (path, parameters) = config.request(&query(Color::Black)).unwrap();
             format!("{path}?{}", serde_urlencoded::to_string(parameters).unwrap())
         };
         let masters = Explorer::default();
@@ -159,6 +159,5 @@ mod tests {
             "player?fen=FEN&moves=12&variant=standard&player=me&color=black&recentGames=0"
         );
         assert_eq!((player.read_until(), lichess.read_until()), (ReadUntil::FirstLine, ReadUntil::End));
-        assert!(masters.request(&query(Color::White, 20)).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Servers that are asked for moves over HTTP: a tablebase, cloud evaluations, and the opening explorer.
+//! Servers that are asked for moves over HTTP: a tablebase, ChessDB, cloud evaluations, and the opening explorer.
 //!
 //! A [`PositionQuery`] is sent only where there is plenty of time for the answer, and ends after the server's timeout
 //! whatever the network does. A server that fails is not asked for a while. The answer is a list of moves as text, the
@@ -12,14 +12,15 @@ use zeitnot_wire::lichess::Token;
 
 use crate::lichess::{TokenError, token};
 
+mod chessdb;
 mod cloud;
 mod config;
 mod explorer;
 mod service;
 mod tablebase;
 
-pub use config::{Cloud, Config, Database, Explorer, Selection, Tablebase};
-use service::Service;
+pub use config::{BookQuality, ChessDb, Cloud, Config, Database, Explorer, Selection, ServerKeys, Tablebase};
+use service::{Api, Service};
 
 /// Environment variable with a token for the explorer, so that it need not be in a file.
 const TOKEN_VARIABLE: &str = "LICHESS_EXPLORER_TOKEN";
@@ -77,33 +78,28 @@ impl Lookup {
     /// # Errors
     /// [`LookupError`] with what the user has to correct.
     pub fn new(config: &Config, accounts: &[Account]) -> Result<Lookup, LookupError> {
-        let Config { tablebase, cloud, explorer } = config.clone();
         let token_for = |url: &BaseUrl| {
             accounts.iter().find(|account| account.trusts(url)).map(|account| account.token.clone())
         };
         let mut services = Vec::new();
-        if tablebase.enabled {
-            let url = tablebase.url.clone();
-            let token = token_for(&url);
-            let times = (tablebase.timeout, tablebase.min_time);
-            services.push(Service::new(LookupSource::Tablebase, url, times, tablebase, token.as_ref())?);
+        for (source, keys) in config.servers().into_iter().filter(|(_, keys)| keys.enabled) {
+            let Config { tablebase, chessdb, cloud, explorer } = config.clone();
+            let (api, token): (Box<dyn Api>, _) = match source {
+                LookupSource::Tablebase => (Box::new(tablebase), token_for(&keys.url)),
+                // Not a service of Lichess, whatever its URL.
+                LookupSource::ChessDb => (Box::new(chessdb), None),
+                LookupSource::Cloud => (Box::new(cloud), token_for(&keys.url)),
+                LookupSource::Explorer => {
+                    if explorer.source == Database::Player && explorer.player_name.is_empty() {
+                        return Err(LookupError::NoPlayer);
+                    }
+                    let token = find_token(&explorer, token_for(&keys.url))?;
+                    (Box::new(explorer), Some(token))
+                }
+            };
+            services.push(Arc::new(Service::new(source, keys, api, token.as_ref())?));
         }
-        if cloud.enabled {
-            let url = cloud.url.clone();
-            let token = token_for(&url);
-            let times = (cloud.timeout, cloud.min_time);
-            services.push(Service::new(LookupSource::Cloud, url, times, cloud, token.as_ref())?);
-        }
-        if explorer.enabled {
-            if explorer.source == Database::Player && explorer.player_name.is_empty() {
-                return Err(LookupError::NoPlayer);
-            }
-            let token = find_token(&explorer, token_for(&explorer.url))?;
-            let url = explorer.url.clone();
-            let times = (explorer.timeout, explorer.min_time);
-            services.push(Service::new(LookupSource::Explorer, url, times, explorer, Some(&token))?);
-        }
-        Ok(Lookup { services: services.into_iter().map(Arc::new).collect() })
+        Ok(Lookup { services })
     }
 }
 

@@ -16,11 +16,11 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use zeitnot_net::http::{self, BaseUrl, ReadUntil, root_cause};
+use zeitnot_net::http::{self, ReadUntil, root_cause};
 use zeitnot_seat::{LookupSource, PositionQuery, Suggestion};
 use zeitnot_wire::{WireError, lichess::Token};
 
-use super::LookupError;
+use super::{LookupError, config::ServerKeys};
 
 /// Longest answer that is read; a tablebase sends about 200 bytes for each legal move.
 const MAX_ANSWER_BYTES: usize = 256 << 10;
@@ -56,9 +56,7 @@ pub(super) trait Api: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub(super) struct Service {
     pub(super) source: LookupSource,
-    base: BaseUrl,
-    timeout: Duration,
-    min_time: Duration,
+    keys: ServerKeys,
     api: Box<dyn Api>,
     client: Client,
     /// One query at a time.
@@ -91,9 +89,8 @@ enum Failure {
 impl Service {
     pub(super) fn new(
         source: LookupSource,
-        base: BaseUrl,
-        (timeout, min_time): (Duration, Duration),
-        api: impl Api + 'static,
+        keys: ServerKeys,
+        api: Box<dyn Api>,
         token: Option<&Token>,
     ) -> Result<Service, LookupError> {
         let mut headers = HeaderMap::new();
@@ -104,39 +101,38 @@ impl Service {
             headers.insert(AUTHORIZATION, value);
         }
         let name = concat!("zeitnot/", env!("CARGO_PKG_VERSION"));
-        let client = http::client(base.is_loopback(), name)
+        let client = http::client(keys.url.is_loopback(), name)
             .default_headers(headers)
-            .connect_timeout(timeout)
+            .connect_timeout(keys.timeout)
             .build()
             .map_err(|error| LookupError::NoClient(source, root_cause(error)))?;
-        let base = base.clone();
-        let api = Box::new(api);
         let turn = Semaphore::new(1);
         let failures = Mutex::default();
-        Ok(Service { source, base, timeout, min_time, api, client, turn, failures })
+        Ok(Service { source, keys, api, client, turn, failures })
     }
 
     /// Returns the URL that answers a query; `None` if the server is not to be asked.
     pub(super) fn url(&self, query: &PositionQuery) -> Option<String> {
-        let little_time = query.left.is_some_and(|left| left < self.min_time) || self.timeout > query.time;
-        if little_time || self.is_paused() {
+        let ServerKeys { max_ply, timeout, min_time, .. } = self.keys;
+        let little_time = query.left.is_some_and(|left| left < min_time) || timeout > query.time;
+        if little_time || query.plies >= max_ply || self.is_paused() {
             return None;
         }
         let (path, parameters) = self.api.request(query)?;
         // Pairs of strings can always be encoded.
         let parameters = serde_urlencoded::to_string(parameters).unwrap_or_default();
-        Some(format!("{}?{parameters}", self.base.join(path)))
+        Some(format!("{}?{parameters}", self.keys.url.join(path)))
     }
 
     /// Asks the server. Ends within the timeout, however many others ask and whatever the network does.
     pub(super) async fn ask(&self, url: &str, query: &PositionQuery) -> Vec<Suggestion> {
-        let until = Instant::now() + self.timeout;
+        let until = Instant::now() + self.keys.timeout;
         let Ok(Ok(_turn)) = timeout_at(until, self.turn.acquire()).await else { return Vec::new() };
         // A query before this one may have failed.
         if self.is_paused() {
             return Vec::new();
         }
-        let timed_out = Failure::TimedOut(self.timeout);
+        let timed_out = Failure::TimedOut(self.keys.timeout);
         match timeout_at(until, self.fetch(url, query)).await.unwrap_or(Err(timed_out)) {
             Ok(suggestions) => {
                 *self.failures() = Failures::default();
@@ -192,7 +188,25 @@ impl Failures {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use zeitnot_rules::{Color, GameKind};
+
+    use super::{super::Config, *};
+
+    #[test]
+    fn only_openings_are_asked_for_and_only_with_enough_time() {
+        let [_, _, (source, keys), _] = Config::default().servers();
+        let max_ply = keys.max_ply;
+        let service = Service::new(source, keys, Box::new(super::super::Cloud::default()), None).unwrap();
+        let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        let asked = |plies, left, time| {
+            let (game, side, fen) = (GameKind::Chess, Color::White, fen.to_owned());
+            let (left, time) = (Some(Duration::from_secs(left)), Duration::from_secs(time));
+            let query = PositionQuery { game, fen, side, piece_count: 32, plies, left, time };
+            service.url(&query).is_some()
+        };
+        assert!(asked(max_ply - 1, 20, 1));
+        assert!(!asked(max_ply, 20, 1) && !asked(0, 19, 1) && !asked(0, 20, 0));
+    }
 
     #[test(start_paused = true)]
     async fn pauses_double_with_each_failure() {
