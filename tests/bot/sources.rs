@@ -227,8 +227,8 @@ async fn an_endgame_is_won_by_the_table_and_a_draw_is_known_as_one() {
     server.now(says(r#"{"category":"draw","moves":[{"uci":"a2a7","category":"draw","dtz":0,"dtm":0}]}"#));
     let (mv, _, score) = played(&mut house, won).await;
     assert_eq!((mv.as_str(), score), ("a2a7", Some(EvalScore::Centipawns(0))));
-    // Eight pieces are too many.
-    played(&mut house, "4k3/3ppp2/8/8/8/8/3PPP2/4K3 w - - 0 1").await;
+    // Eight pieces without opposing pawns are in no table.
+    played(&mut house, "4k3/ppp5/8/8/8/8/5PPP/4K3 w - - 0 1").await;
     assert_eq!(server.asked().len(), 2);
     assert!(server.asked()[0].starts_with("GET /standard?fen=7k"));
 }

@@ -120,9 +120,9 @@ macro_rules! server {
 server! {
     /// The tablebase.
     pub struct Tablebase at "https://tablebase.lichess.org" {
-        /// Only positions with at most this many pieces.
+        /// Maximum number of pieces; of eight, only what the op1 tables have.
         #[schemars(range(min = 1, max = 8))]
-        max_pieces: usize = 7,
+        max_pieces: usize = 8,
     }
 }
 

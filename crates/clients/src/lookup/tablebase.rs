@@ -17,6 +17,8 @@ use super::{
     service::{Api, Request},
 };
 
+/// Pieces that only the op1 tables have.
+const OP1_PIECES: usize = 8;
 /// Score of a win whose distance to mate is unknown: above all evaluations.
 const WON: i32 = 20_000;
 /// Score of a win or loss that the fifty-move rule may turn into a draw: no reason to resign or to agree to a draw.
@@ -29,12 +31,38 @@ impl Api for Tablebase {
         if query.piece_count > self.max_pieces || may_castle || query.game != GameKind::Chess {
             return None;
         }
+        if query.piece_count >= OP1_PIECES && !is_op1(&query.fen) {
+            return None;
+        }
         Some(("standard", vec![("fen", query.fen.clone())]))
     }
 
     fn parse(&self, body: &str, query: &PositionQuery) -> Result<Vec<Suggestion>, WireError> {
         Ok(best_first(Probe::parse(body)?, field(&query.fen, 4).parse().unwrap_or(0)))
     }
+}
+
+/// Returns whether the op1 tables have a position of eight pieces: with "opposing pawns", that is, a white pawn below a
+/// black one on the same file, and no side with fewer than three pieces.
+fn is_op1(fen: &str) -> bool {
+    let (mut counts, mut white_pawns, mut has_opposing) = ([0; 2], [false; 256], false);
+    // From the first rank up, so that a black pawn meets the white ones below it.
+    for rank in field(fen, 0).rsplit('/') {
+        let mut file = 0u8;
+        for piece in rank.bytes() {
+            match piece {
+                b'1'..=b'8' => file = file.saturating_add(piece - b'0'),
+                _ => {
+                    counts[usize::from(piece.is_ascii_lowercase())] += 1;
+                    let seen = &mut white_pawns[usize::from(file)];
+                    *seen |= piece == b'P';
+                    has_opposing |= piece == b'p' && *seen;
+                    file = file.saturating_add(1);
+                }
+            }
+        }
+    }
+    has_opposing && counts.iter().all(|count| *count >= 3)
 }
 
 fn field(fen: &str, at: usize) -> &str {
@@ -95,7 +123,7 @@ fn best_first(probe: Probe, halfmoves: u32) -> Vec<Suggestion> {
     let distance = |mv: &ProbeMove| match to_mate(mv) {
         Some(plies) if mates || mv.checkmate => plies,
         _ if mv.zeroing => 1,
-        _ => mv.dtz.map_or(u32::MAX, |dtz| dtz.unsigned_abs().saturating_add(1)),
+        _ => mv.dtz.or(mv.dtc).map_or(u32::MAX, |dtz| dtz.unsigned_abs().saturating_add(1)),
     };
     if best.wins() {
         moves.sort_by_key(|mv| distance(mv));
@@ -139,7 +167,7 @@ mod tests {
         let category = words[1].into();
         let zeroing = uci.ends_with('x');
         let checkmate = uci.ends_with('#');
-        ProbeMove { uci, category, dtz: distance(2), dtm: distance(3), zeroing, checkmate }
+        ProbeMove { uci, category, dtz: distance(2), dtc: None, dtm: distance(3), zeroing, checkmate }
     }
 
     #[test]
@@ -189,7 +217,23 @@ mod tests {
             Tablebase::default().request(&query).is_some()
         };
         assert!(asked("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 7));
-        assert!(!asked("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 8));
+        assert!(!asked("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 9));
         assert!(!asked("4k3/8/8/8/8/8/8/R3K3 w Q - 0 1", 3));
+        // Positions of eight pieces are in the tables only with opposing pawns and three pieces a side.
+        assert!(asked("4k3/2pr4/3b4/8/8/3B4/2PR4/4K3 w - - 0 1", 8));
+        assert!(!asked("4k3/2pr4/3b4/8/8/3B4/3RP3/4K3 w - - 0 1", 8), "on different files");
+        assert!(!asked("4k3/2Pr4/3b4/8/8/3B4/2pR4/4K3 w - - 0 1", 8), "past each other");
+        assert!(!asked("4k3/2p5/8/8/8/3B4/2PRR3/N3K3 w - - 0 1", 8), "two pieces");
+    }
+
+    #[test]
+    fn positions_of_eight_pieces_are_won_by_the_way_to_the_next_capture() {
+        let moves = [("far", -40), ("near", -6), ("middle", -11)]
+            .map(|(name, dtc)| ProbeMove { dtc: Some(dtc), ..mv(&format!("{name} loss")) });
+        let moves = best_first(Probe { category: Category::Win, moves: moves.into() }, 0);
+        assert_eq!(
+            moves.iter().map(|found| found.mv.as_str()).collect::<Vec<_>>(),
+            ["near", "middle", "far"]
+        );
     }
 }

@@ -111,7 +111,7 @@ pub(super) fn examples() -> Vec<(RoundTrip, Value)> {
         ),
         message::<Probe>(
             json!({"category": "syzygy-win", "moves": [{"uci": "h7h8q", "category": "loss", "dtz": -2,
-            "dtm": -16, "zeroing": true, "checkmate": true}]}),
+            "dtc": -3, "dtm": -16, "zeroing": true, "checkmate": true}]}),
         ),
         form::<NewChallenge>(new_challenge),
         form::<Decline>(json!({"reason": "tooFast"})),

@@ -64,6 +64,9 @@ pub struct ProbeMove {
     /// Plies to the next capture or pawn move; negative if the side to move loses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dtz: Option<i32>,
+    /// Plies to the next capture or promotion, instead of `dtz` in positions of eight pieces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dtc: Option<i32>,
     /// Plies to mate without the fifty-move rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dtm: Option<i32>,
