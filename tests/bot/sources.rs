@@ -15,7 +15,7 @@ use zeitnot_clients::lookup::{
 use zeitnot_engine::{Kind, book};
 use zeitnot_net::http::BaseUrl;
 use zeitnot_rules::{Color, Game, GameHistory, chess::Chess};
-use zeitnot_seat::{Action, EvalScore, Event, LookupSource, Turn};
+use zeitnot_seat::{Action, EvalScore, Event, LookupSource, MoveQuality, Turn};
 
 use crate::support::{
     bot::{House, ask, clocks, house_with, info, moved, tell},
@@ -231,6 +231,26 @@ async fn an_endgame_is_won_by_the_table_and_a_draw_is_known_as_one() {
     played(&mut house, "4k3/ppp5/8/8/8/8/5PPP/4K3 w - - 0 1").await;
     assert_eq!(server.asked().len(), 2);
     assert!(server.asked()[0].starts_with("GET /standard?fen=7k"));
+}
+
+#[test]
+async fn the_search_chooses_among_the_moves_that_a_table_suggests() {
+    let position = "7k/8/8/8/8/8/R7/K7 w - - 0 1";
+    let two = r#"{"category":"win","moves":[{"uci":"a2a7","category":"loss","dtz":-13,"dtm":-13},
+        {"uci":"a2b2","category":"loss","dtz":-9,"dtm":-9},{"uci":"a1b1","category":"draw","dtz":0,"dtm":0}]}"#;
+    let server = StandIn::start(says(two)).await;
+    let mut setup = tablebase(&server.url);
+    setup.lookup.tablebase.move_quality = MoveQuality::Suggest;
+    let mut house = bot(setup);
+    for _ in 0..8 {
+        let (mv, how, _) = played(&mut house, position).await;
+        assert!(["a2a7", "a2b2"].contains(&mv.as_str()), "{mv}");
+        assert_eq!(how, MoveOrigin::Searched);
+    }
+    // There is nothing to choose among.
+    server.now(says(r#"{"category":"win","moves":[{"uci":"a2a7","category":"loss","dtz":-13,"dtm":-13}]}"#));
+    let (mv, how, _) = played(&mut house, position).await;
+    assert_eq!((mv.as_str(), how), ("a2a7", MoveOrigin::Lookup(LookupSource::Tablebase)));
 }
 
 #[test]

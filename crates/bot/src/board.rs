@@ -64,8 +64,8 @@ pub(crate) trait Board: Send {
     /// `time`.
     fn look_up(&self, cache: &Cache, nodes: u64, time: Duration) -> CacheAnswer;
     fn book_move(&self, book: &Book) -> Option<Packed>;
-    /// Returns the first suggestion that is legal and does not bring a winning side nearer to a draw.
-    fn first_playable(&self, suggestions: &[Suggestion]) -> Option<Best>;
+    /// Returns the suggestions that are legal and do not bring a winning side nearer to a draw.
+    fn playable(&self, suggestions: &[Suggestion]) -> Vec<Best>;
 
     /// Starts a search of the current position. `fallback` is the answer until a better move is found; by default
     /// the board's.
@@ -181,9 +181,9 @@ impl<G: Playable> Board for TypedBoard<G> {
         Some(now.pack(mv))
     }
 
-    fn first_playable(&self, suggestions: &[Suggestion]) -> Option<Best> {
+    fn playable(&self, suggestions: &[Suggestion]) -> Vec<Best> {
         let now = self.now();
-        suggestions.iter().find_map(|suggestion| {
+        let best = |suggestion: &Suggestion| {
             let mv = now.read(&suggestion.mv).ok()?;
             let eval = suggestion.eval;
             let score = eval.map_or(Score::ZERO, |eval| score(eval.score));
@@ -191,7 +191,8 @@ impl<G: Playable> Board for TypedBoard<G> {
                 return None;
             }
             Some(Best { mv: now.pack(mv), score, depth: eval.map_or(0, |eval| eval.depth.max(1)) })
-        })
+        };
+        suggestions.iter().filter_map(best).collect()
     }
 
     fn search(&mut self, limits: Limits, fallback: Option<Packed>, budget: SearchBudget) -> ActiveSearch {
@@ -242,11 +243,13 @@ pub(crate) mod tests {
     fn illegal_suggestions_are_skipped() {
         let board = chess("4k3/8/8/8/8/8/8/4K2R w K - 0 1", &[]);
         let all = [suggestion("e1e9", None), suggestion("a1a2", None), suggestion("e1h1", None)];
-        let best = board.first_playable(&all).unwrap();
+        let playable = board.playable(&all);
+        assert_eq!(playable.len(), 1);
+        let best = playable[0];
         assert_eq!(board.write(best.mv).unwrap().text.as_str(), "e1g1");
         assert_eq!((best.score, best.depth), (Score::ZERO, 0), "without an evaluation");
-        assert_eq!(board.first_playable(&all[..2]), None);
-        let score = |score| board.first_playable(&[suggestion("h1h8", Some(score))]).unwrap().score;
+        assert_eq!(board.playable(&all[..2]), []);
+        let score = |score| board.playable(&[suggestion("h1h8", Some(score))])[0].score;
         assert_eq!(score(EvalScore::Mate(3)), Score::mate_in(5));
         assert!(score(EvalScore::Mate(i16::MIN)).is_mate());
     }
@@ -256,7 +259,7 @@ pub(crate) mod tests {
         let board = chess("7k/8/8/8/8/8/R7/K7 w - - 0 1", &["a2a3", "h8g8", "a3a2", "g8h8"]);
         for (cp, expected) in [(500, "a2a7"), (0, "a2a3")] {
             let score = Some(EvalScore::Centipawns(cp));
-            let best = board.first_playable(&[suggestion("a2a3", score), suggestion("a2a7", score)]).unwrap();
+            let best = board.playable(&[suggestion("a2a3", score), suggestion("a2a7", score)])[0];
             assert_eq!(board.write(best.mv).unwrap().text.as_str(), expected);
         }
     }

@@ -34,6 +34,8 @@ pub(crate) struct SearchBudget {
 pub(crate) struct ActiveSearch {
     /// Place of the searched position in the cache.
     slot: CacheSlot,
+    /// Whether it considers some of the moves only.
+    is_restricted: bool,
     handle: SearchHandle,
     started_at: Instant,
     results: watch::Receiver<Option<IterationResult>>,
@@ -70,6 +72,7 @@ impl ActiveSearch {
     ) -> Self {
         let slot = CacheSlot::of(&game);
         let root = game.now().clone();
+        let is_restricted = !limits.root_moves.is_empty();
         let (sender, results) = watch::channel(None);
         let request = SearchRequest { game, limits, fallback, started_at, budget: Some(budget) };
         let handle = thread.search(request, move |event| match event {
@@ -79,7 +82,7 @@ impl ActiveSearch {
             // Only wakes the player: the handle knows how the search ended.
             SearchEvent::Ended(_) => sender.send_modify(|_| {}),
         });
-        ActiveSearch { slot, handle, started_at, results, end: None }
+        ActiveSearch { slot, is_restricted, handle, started_at, results, end: None }
     }
 
     pub(crate) fn key(&self) -> Key {
@@ -123,6 +126,10 @@ impl ActiveSearch {
             return;
         }
         context.load.record_speed(nodes, time);
+        // The score of a restricted search is not the position's.
+        if self.is_restricted {
+            return;
+        }
         let elapsed = now().saturating_duration_since(self.started_at);
         // A search that finished early counts as if it had used its time. One that was stopped has searched more nodes
         // than its last iteration reports.

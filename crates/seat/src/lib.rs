@@ -20,7 +20,9 @@ mod orders;
 mod seats;
 
 pub use lobby::{Lobby, OpenSeat};
-pub use lookup::{LookupSource, PositionLookup, PositionQuery, Suggestion, Suggestions};
+pub use lookup::{
+    LookupSource, MoveQuality, PositionLookup, PositionQuery, Suggested, Suggestion, Suggestions,
+};
 pub use news::{ChallengeNews, ChallengeState, News, OwnChallenge};
 pub use open_request::{OpenRequest, Turn};
 pub use orders::{

@@ -65,8 +65,28 @@ pub struct Suggestion {
     pub eval: Option<Eval>,
 }
 
-/// Suggestions of a server, the best first; none if there was no answer. Dropping the future withdraws the query.
-pub type Suggestions = Pin<Box<dyn Future<Output = Vec<Suggestion>> + Send>>;
+/// Answer of a source; by default it knows nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Suggested {
+    /// The best first.
+    pub moves: Vec<Suggestion>,
+    /// Whether the search is to choose among the moves; otherwise the first is played.
+    pub is_choice: bool,
+}
+
+/// Which move of a tablebase is played.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MoveQuality {
+    /// The best one.
+    #[default]
+    Best,
+    /// One that the search chooses among those that keep the result.
+    Suggest,
+}
+
+/// Answer to a query, once it is there. Dropping the future withdraws the query.
+pub type Suggestions = Pin<Box<dyn Future<Output = Suggested> + Send>>;
 
 /// Servers that can be asked for moves. Shared by all players.
 pub trait PositionLookup: fmt::Debug + Send + Sync {

@@ -33,18 +33,22 @@ impl Player {
             }
             [only] => self.answer(Best::unsearched(*only), MoveOrigin::Forced),
             _ if self.refused.is_empty() && self.look_up(&request) => {}
-            some => self.think(request, some, some.len() < all),
+            some if self.lookup.choice().is_empty() => self.think(request, some, some.len() < all),
+            _ => {
+                let choice = self.lookup.choice().to_vec();
+                self.think(request, &choice, true);
+            }
         }
     }
 
     /// Searches the position, or continues with the search while pondering. It has more time where games were lost from
     /// this position.
-    fn think(&mut self, mut request: MoveRequest, moves: &[Packed], has_refused: bool) {
+    fn think(&mut self, mut request: MoveRequest, moves: &[Packed], is_restricted: bool) {
         let position = self.board.position();
         let losses = self.context.cache.losses(position.game, position.key);
         request.budget = request.budget.extended(losses.time_factor());
         self.request = Some(request);
-        if !has_refused && self.continue_search(&request) {
+        if !is_restricted && self.continue_search(&request) {
             return;
         }
         match moves.first() {
@@ -53,7 +57,7 @@ impl Player {
                 let mv = if moves.contains(&fallback) { fallback } else { first };
                 self.answer(Best::unsearched(mv), MoveOrigin::Instant);
             }
-            _ if has_refused => self.start_search(&request, moves.to_vec(), None),
+            _ if is_restricted => self.start_search(&request, moves.to_vec(), None),
             _ => self.start_search(&request, Vec::new(), self.lookup.hint),
         }
     }
@@ -213,10 +217,15 @@ impl Player {
         if self.play_found() || self.lookup.is_waiting() {
             return;
         }
-        // The search ended before, and waited for the sources.
-        let Some(end) = self.search.as_ref().and_then(ActiveSearch::end) else { return };
-        if let Some(search) = self.search.take() {
-            self.finish(&search, request.budget, self.origin_after(end));
+        let choice = self.lookup.choice().to_vec();
+        let end = self.search.as_ref().and_then(ActiveSearch::end);
+        match (end, self.search.take()) {
+            // The search ended before, and waited for the sources.
+            (Some(end), Some(search)) if choice.is_empty() || choice.contains(&search.best().mv) => {
+                self.finish(&search, request.budget, self.origin_after(end));
+            }
+            (_, search) if choice.is_empty() => self.search = search,
+            _ => self.start_search(&request, choice, None),
         }
     }
 
@@ -234,10 +243,7 @@ impl Player {
             tracing::error!(game = %self.info.id, "the engine has failed: leaving the game");
             return self.give_up(Action::Leave { turn: request.turn });
         }
-        // A search without the refused moves is not a result for the position.
-        if self.refused.is_empty() {
-            search.store(&self.context, budget);
-        }
+        search.store(&self.context, budget);
         let result = search.result();
         self.expected = result.as_ref().and_then(|result| result.expected);
         if let Some(result) = result {

@@ -4,7 +4,7 @@ use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 
 use zeitnot_engine::Best;
 use zeitnot_rules::{Color, Packed};
-use zeitnot_seat::{LookupSource, PositionQuery, Suggestion, Suggestions};
+use zeitnot_seat::{PositionQuery, Suggested, Suggestions};
 
 use super::{MoveSources, Source};
 use crate::{
@@ -38,8 +38,10 @@ pub(crate) struct SourceLookup {
 enum Entry {
     /// The cache's file is being read, or the shared cache asked.
     Cache(CacheLookup),
-    Server(LookupSource, Suggestions),
+    Asked(MoveOrigin, Suggestions),
     Known(Best, MoveOrigin),
+    /// Moves among which the search chooses, the best first.
+    Choice(Vec<Packed>),
 }
 
 /// Answer of a source, and the entry that it belongs to.
@@ -51,7 +53,7 @@ pub(crate) struct LookupAnswer {
 enum Found {
     /// Whether the position was found; if so, it is in memory now.
     Cache(bool),
-    Server(LookupSource, Vec<Suggestion>),
+    Answer(MoveOrigin, Suggested),
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -59,7 +61,7 @@ pub(crate) enum LookupState {
     Found(Best, MoveOrigin),
     /// A source may still know a move.
     Waiting,
-    /// No source knows a move.
+    /// No source knows a move: the search decides.
     Unknown,
 }
 
@@ -95,7 +97,7 @@ impl SourceLookup {
                     .server()
                     .zip(query.as_ref())
                     .and_then(|(source, (servers, query))| Some((source, servers.look_up(source, query)?)))
-                    .map(|(source, suggestions)| Entry::Server(source, suggestions)),
+                    .map(|(source, suggestions)| Entry::Asked(MoveOrigin::Lookup(source), suggestions)),
             };
             let is_known = matches!(entry, Some(Entry::Known(..)));
             lookup.entries.extend(entry);
@@ -109,8 +111,16 @@ impl SourceLookup {
     pub(crate) fn state(&self) -> LookupState {
         match self.entries.first() {
             Some(Entry::Known(best, origin)) => LookupState::Found(*best, *origin),
-            Some(_) => LookupState::Waiting,
-            None => LookupState::Unknown,
+            Some(Entry::Cache(_) | Entry::Asked(..)) => LookupState::Waiting,
+            Some(Entry::Choice(_)) | None => LookupState::Unknown,
+        }
+    }
+
+    /// Returns the moves among which the search chooses; empty: all.
+    pub(crate) fn choice(&self) -> &[Packed] {
+        match self.entries.first() {
+            Some(Entry::Choice(moves)) => moves,
+            _ => &[],
         }
     }
 
@@ -125,10 +135,10 @@ impl SourceLookup {
             for (at, entry) in self.entries.iter_mut().enumerate() {
                 let found = match entry {
                     Entry::Cache(lookup) => pin!(lookup.done()).poll(context).map(Found::Cache),
-                    Entry::Server(source, answer) => {
-                        answer.as_mut().poll(context).map(|suggestions| Found::Server(*source, suggestions))
+                    Entry::Asked(origin, answer) => {
+                        answer.as_mut().poll(context).map(|suggested| Found::Answer(*origin, suggested))
                     }
-                    Entry::Known(..) => Poll::Pending,
+                    Entry::Known(..) | Entry::Choice(_) => Poll::Pending,
                 };
                 if let Poll::Ready(found) = found {
                     return Poll::Ready(LookupAnswer { at, found });
@@ -144,21 +154,27 @@ impl SourceLookup {
         let known = match answer.found {
             Found::Cache(false) => None,
             Found::Cache(true) => match board.look_up(cache, nodes, Duration::ZERO) {
-                CacheAnswer::Play(cached) => Some((cached.best(), MoveOrigin::Cached)),
+                CacheAnswer::Play(cached) => Some(Entry::Known(cached.best(), MoveOrigin::Cached)),
                 CacheAnswer::Hint(_) | CacheAnswer::Pending(_) | CacheAnswer::Unknown => None,
             },
-            Found::Server(source, suggestions) => {
-                board.first_playable(&suggestions).map(|best| (best, MoveOrigin::Lookup(source)))
+            Found::Answer(origin, Suggested { moves, is_choice }) => {
+                match board.playable(&moves).as_slice() {
+                    [] => None,
+                    several @ [_, _, ..] if is_choice => {
+                        Some(Entry::Choice(several.iter().map(|best| best.mv).collect()))
+                    }
+                    [best, ..] => Some(Entry::Known(*best, origin)),
+                }
             }
         };
         self.settle(answer.at, known);
     }
 
-    fn settle(&mut self, at: usize, known: Option<(Best, MoveOrigin)>) {
+    fn settle(&mut self, at: usize, known: Option<Entry>) {
         match known {
-            Some((best, origin)) => {
+            Some(entry) => {
                 self.entries.truncate(at);
-                self.entries.push(Entry::Known(best, origin));
+                self.entries.push(entry);
             }
             None => drop(self.entries.remove(at)),
         }
@@ -180,10 +196,15 @@ fn query(board: &dyn Board, asked: &LookupRequest) -> PositionQuery {
 
 #[cfg(test)]
 mod tests {
+    use zeitnot_seat::LookupSource;
+
     use super::*;
 
     fn asks(answers: impl IntoIterator<Item = Suggestions>) -> SourceLookup {
-        let entries = answers.into_iter().map(|answer| Entry::Server(LookupSource::Cloud, answer)).collect();
+        let entries = answers
+            .into_iter()
+            .map(|answer| Entry::Asked(MoveOrigin::Lookup(LookupSource::Cloud), answer))
+            .collect();
         SourceLookup { entries, hint: None }
     }
 
@@ -192,7 +213,7 @@ mod tests {
     }
 
     fn nothing() -> Suggestions {
-        Box::pin(async { Vec::new() })
+        Box::pin(async { Suggested::default() })
     }
 
     #[test]
@@ -202,7 +223,7 @@ mod tests {
         assert_eq!(lookup.next().await.at, 1);
         let best = Best::unsearched(Packed(7));
         let origin = MoveOrigin::Book;
-        lookup.settle(1, Some((best, origin)));
+        lookup.settle(1, Some(Entry::Known(best, origin)));
         assert_eq!(lookup.entries.len(), 2, "the third is not waited for");
         assert!(lookup.is_waiting(), "but the first is");
         lookup.settle(0, None);
@@ -210,13 +231,24 @@ mod tests {
     }
 
     #[test]
+    async fn a_choice_is_left_to_the_search_once_no_better_source_is_waited_for() {
+        let mut lookup = asks([never(), nothing(), never()]);
+        let moves = vec![Packed(7), Packed(8)];
+        lookup.settle(1, Some(Entry::Choice(moves.clone())));
+        assert_eq!((lookup.entries.len(), lookup.is_waiting()), (2, true));
+        assert_eq!(lookup.choice(), []);
+        lookup.settle(0, None);
+        assert_eq!((lookup.state(), lookup.choice()), (LookupState::Unknown, moves.as_slice()));
+    }
+
+    #[test]
     async fn positions_that_no_source_knows_are_searched() {
         let mut lookup = asks([nothing(), nothing()]);
         for _ in 0..2 {
-            let LookupAnswer { at, found: Found::Server(_, suggestions) } = lookup.next().await else {
+            let LookupAnswer { at, found: Found::Answer(_, suggested) } = lookup.next().await else {
                 panic!()
             };
-            assert!(suggestions.is_empty());
+            assert!(suggested.moves.is_empty());
             lookup.settle(at, None);
         }
         assert_eq!(lookup.state(), LookupState::Unknown);

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use zeitnot_net::{Contradictions, http::BaseUrl};
-use zeitnot_seat::LookupSource;
+use zeitnot_seat::{LookupSource, MoveQuality};
 use zeitnot_settings::{
     HumanTime, JsonSchema, Schema, SchemaGenerator, list_of, schemars, settings, shown, words,
 };
@@ -123,6 +123,9 @@ server! {
         /// Maximum number of pieces; of eight, only what the op1 tables have.
         #[schemars(range(min = 1, max = 8))]
         max_pieces: usize = 8,
+        /// "best": the best move is played at once; "suggest": the engine chooses among the moves that keep the result.
+        #[schemars(schema_with = "qualities")]
+        move_quality: MoveQuality = MoveQuality::default(),
     }
 }
 
@@ -165,6 +168,10 @@ server! {
         /// Only moves of at least this many games.
         min_games: u64 = 20,
     }
+}
+
+fn qualities(_: &mut SchemaGenerator) -> Schema {
+    words([MoveQuality::Best, MoveQuality::Suggest])
 }
 
 fn speeds(_: &mut SchemaGenerator) -> Schema {

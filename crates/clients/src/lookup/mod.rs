@@ -7,7 +7,7 @@
 use std::{env, path::Path, sync::Arc};
 
 use zeitnot_net::http::BaseUrl;
-use zeitnot_seat::{LookupSource, PositionLookup, PositionQuery, Suggestions};
+use zeitnot_seat::{LookupSource, PositionLookup, PositionQuery, Suggested, Suggestions};
 use zeitnot_wire::lichess::Token;
 
 use crate::lichess::{TokenError, token};
@@ -112,7 +112,9 @@ impl PositionLookup for Lookup {
         let service = self.services.iter().find(|service| service.source == source)?.clone();
         let url = service.url(query)?;
         let query = query.clone();
-        Some(Box::pin(async move { service.ask(&url, &query).await }))
+        Some(Box::pin(async move {
+            Suggested { moves: service.ask(&url, &query).await, is_choice: service.is_choice() }
+        }))
     }
 }
 

@@ -47,6 +47,11 @@ pub(super) trait Api: fmt::Debug + Send + Sync {
     /// [`WireError`] if the answer is malformed.
     fn parse(&self, body: &str, query: &PositionQuery) -> Result<Vec<Suggestion>, WireError>;
 
+    /// Returns whether the search is to choose among the moves; otherwise the first is played.
+    fn is_choice(&self) -> bool {
+        false
+    }
+
     /// Returns where the answer ends.
     fn read_until(&self) -> ReadUntil {
         ReadUntil::End
@@ -122,6 +127,11 @@ impl Service {
         // Pairs of strings can always be encoded.
         let parameters = serde_urlencoded::to_string(parameters).unwrap_or_default();
         Some(format!("{}?{parameters}", self.keys.url.join(path)))
+    }
+
+    /// Returns whether the search is to choose among the moves.
+    pub(super) fn is_choice(&self) -> bool {
+        self.api.is_choice()
     }
 
     /// Asks the server. Ends within the timeout, however many others ask and whatever the network does.

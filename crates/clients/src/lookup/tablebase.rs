@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 
 use zeitnot_rules::{GameKind, chess::FIFTY_MOVES};
-use zeitnot_seat::{Eval, EvalScore, PositionQuery, Suggestion};
+use zeitnot_seat::{Eval, EvalScore, MoveQuality, PositionQuery, Suggestion};
 use zeitnot_wire::{
     Message, WireError,
     lichess::{Category, Probe, ProbeMove},
@@ -39,6 +39,10 @@ impl Api for Tablebase {
 
     fn parse(&self, body: &str, query: &PositionQuery) -> Result<Vec<Suggestion>, WireError> {
         Ok(best_first(Probe::parse(body)?, field(&query.fen, 4).parse().unwrap_or(0)))
+    }
+
+    fn is_choice(&self) -> bool {
+        self.move_quality == MoveQuality::Suggest
     }
 }
 
