@@ -2,19 +2,23 @@
 
 use std::{
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use tokio::time::timeout;
-use zeitnot_bot::{Config, MoveOrigin, policy::Resign, sources::MoveSources};
+use zeitnot_bot::{
+    Config, MoveOrigin,
+    policy::Resign,
+    sources::{MoveSources, SyzygyConfig, SyzygyTables},
+};
 use zeitnot_clients::lookup::{
     self, Account, BookQuality, ChessDb, Cloud, Database, Explorer, Lookup, Tablebase,
 };
 use zeitnot_engine::{Kind, book};
 use zeitnot_net::http::BaseUrl;
-use zeitnot_rules::{Color, Game, GameHistory, chess::Chess};
+use zeitnot_rules::{Color, Game, GameHistory, Outcome, chess::Chess};
 use zeitnot_seat::{Action, EvalScore, Event, LookupSource, MoveQuality, Turn};
 
 use crate::support::{
@@ -40,7 +44,9 @@ impl Setup {
         let lookup = Arc::new(Lookup::new(&self.lookup, &self.accounts).map_err(|error| error.to_string())?);
         let order = self.bot.sources.clone();
         let book = &self.bot.book;
-        MoveSources::open(order, book, Some(lookup)).map_err(|error| error.to_string())
+        let tables = SyzygyTables::open(&self.bot.syzygy).map_err(|error| error.to_string())?;
+        let sources = MoveSources::open(order, book, Some(lookup)).map_err(|error| error.to_string())?;
+        Ok(sources.with_syzygy(tables))
     }
 }
 
@@ -251,6 +257,60 @@ async fn the_search_chooses_among_the_moves_that_a_table_suggests() {
     server.now(says(r#"{"category":"win","moves":[{"uci":"a2a7","category":"loss","dtz":-13,"dtm":-13}]}"#));
     let (mv, how, _) = played(&mut house, position).await;
     assert_eq!((mv.as_str(), how), ("a2a7", MoveOrigin::Lookup(LookupSource::Tablebase)));
+}
+
+/// A bot that probes the tables of three pieces.
+fn syzygy(move_quality: MoveQuality, folders: Vec<PathBuf>) -> Setup {
+    let syzygy = SyzygyConfig { folders, move_quality, ..SyzygyConfig::default() };
+    Setup { bot: Config { syzygy, ..Config::default() }, ..Setup::default() }
+}
+
+fn tables() -> Vec<PathBuf> {
+    vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/syzygy")]
+}
+
+#[test]
+async fn an_engine_that_knows_nothing_mates_by_tables_on_the_disk() {
+    let start = "8/8/8/3k4/8/8/8/Q3K3 w - - 0 1";
+    let mut house = bot(syzygy(MoveQuality::Best, tables()));
+    let mut seat = house.lobby.open(info(Color::White, Some(start))).await.unwrap();
+    let mut line = GameHistory::new(Chess::parse(start).unwrap());
+    // The distance to mate is 15 plies, give or take one.
+    for turn in 0..9 {
+        let text = ask(&mut seat, turn, None).await;
+        let origin = house.answers.recv().await.unwrap().origin;
+        assert!([MoveOrigin::Syzygy, MoveOrigin::Forced].contains(&origin), "{origin:?}");
+        line.play(line.now().read(&text).unwrap());
+        moved(&seat, &text).await;
+        let Some(&reply) = line.now().moves().first() else { break };
+        moved(&seat, line.now().write(reply).as_str()).await;
+        line.play(reply);
+    }
+    assert!(matches!(line.outcome(), Outcome::Win(Color::White, _)), "{:?}", line.outcome());
+}
+
+#[test]
+async fn the_search_chooses_where_the_tables_only_suggest() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["KQvK", "KRvK", "KPvK", "KBvK", "KNvK"] {
+        let name = format!("{name}.rtbw");
+        fs::copy(tables()[0].join(&name), folder.path().join(name)).unwrap();
+    }
+    // Of the promotions, only those to a queen and a rook win. Without DTZ tables no move is known to make progress.
+    let wins = "8/4P3/8/8/k7/8/8/K7 w - - 0 1";
+    for setup in
+        [syzygy(MoveQuality::Suggest, tables()), syzygy(MoveQuality::Best, vec![folder.path().to_owned()])]
+    {
+        let mut house = bot(setup);
+        for _ in 0..8 {
+            let (mv, how, _) = played(&mut house, wins).await;
+            assert!(!["e7e8n", "e7e8b"].contains(&mv.as_str()), "{mv}");
+            assert_eq!(how, MoveOrigin::Searched);
+        }
+        // Four pieces are in no table.
+        let (_, how, _) = played(&mut house, "8/4P3/8/8/k7/8/1P6/K7 w - - 0 1").await;
+        assert_eq!(how, MoveOrigin::Searched);
+    }
 }
 
 #[test]

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use zeitnot_engine::{Best, EngineFactory, Limits, Playable, Score, book::Book, driver::SearchThread};
 use zeitnot_rules::{Color, GameError, GameHistory, GameKind, Key, MoveText, Moves, Packed};
-use zeitnot_seat::{EvalScore, Suggestion};
+use zeitnot_seat::{EvalScore, Suggestion, Suggestions};
 
 use crate::{
     cache::{Cache, CacheAnswer},
     search::{ActiveSearch, SearchBudget},
+    sources::SyzygyTables,
 };
 
 /// Facts about the current position.
@@ -64,6 +65,8 @@ pub(crate) trait Board: Send {
     /// `time`.
     fn look_up(&self, cache: &Cache, nodes: u64, time: Duration) -> CacheAnswer;
     fn book_move(&self, book: &Book) -> Option<Packed>;
+    /// Probes tablebases for the position; `None` if they cannot have it.
+    fn tablebase_moves(&self, tables: &SyzygyTables) -> Option<Suggestions>;
     /// Returns the suggestions that are legal and do not bring a winning side nearer to a draw.
     fn playable(&self, suggestions: &[Suggestion]) -> Vec<Best>;
 
@@ -179,6 +182,10 @@ impl<G: Playable> Board for TypedBoard<G> {
         let now = self.now();
         let mv = book.pick(now.book_key()?, self.history.moves().len(), |text| now.read(text).ok())?;
         Some(now.pack(mv))
+    }
+
+    fn tablebase_moves(&self, tables: &SyzygyTables) -> Option<Suggestions> {
+        tables.look_up(&self.history)
     }
 
     fn playable(&self, suggestions: &[Suggestion]) -> Vec<Best> {

@@ -6,7 +6,10 @@ use zeitnot_engine::{book::BookConfig, time::Budget};
 use zeitnot_net::Contradictions;
 use zeitnot_settings::{HumanTime, settings};
 
-use crate::{choice, lag, policy, sources::SourceOrder};
+use crate::{
+    choice, lag, policy,
+    sources::{Source, SourceOrder, SyzygyConfig},
+};
 
 settings! {
     /// Games at once, time for moves, and sources of moves.
@@ -47,6 +50,8 @@ settings! {
         sources: SourceOrder = SourceOrder::default(),
         /// Opening books.
         book: BookConfig = BookConfig::default(),
+        /// Syzygy tablebases that the program itself probes, for any engine: chess, atomic and antichess.
+        syzygy: SyzygyConfig = SyzygyConfig::default(),
         /// Draw offers, on servers that have them. An opponent's offer is accepted by the same rule, and also if we are
         /// worse.
         #[schemars(extend("x-reload" = true))]
@@ -71,13 +76,17 @@ impl Config {
             ("untimed_move_time", self.untimed_move_time),
         ]);
         if !self.book.files.is_empty() {
-            if !self.sources.has_book() {
+            if !self.sources.has(Source::Book) {
                 let what = "is not read, as bot.sources lacks \"book\": add it there, or remove the files";
                 found.add(&["book.files"], what);
             }
             if self.book.max_ply == 0 {
                 found.add(&["book.max_ply"], "0 uses no move of book.files: raise it, or remove the files");
             }
+        }
+        if !self.syzygy.folders.is_empty() && !self.sources.has(Source::Syzygy) {
+            let what = "are not probed, as bot.sources lacks \"syzygy\": add it there, or remove the folders";
+            found.add(&["syzygy.folders"], what);
         }
         if self.draw.moves > 0 && self.resign.moves > 0 {
             found.ordered(("draw.score", Some(self.draw.score)), ("resign.score", Some(self.resign.score)));

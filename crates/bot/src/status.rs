@@ -124,6 +124,8 @@ pub enum MoveOrigin {
     Cached,
     /// The opening book.
     Book,
+    /// Tablebases on this machine.
+    Syzygy,
     /// A server that was asked.
     Lookup(LookupSource),
     /// The search panicked or did not start.
@@ -135,6 +137,7 @@ impl MoveOrigin {
     pub fn source(self) -> Option<&'static str> {
         match self {
             MoveOrigin::Book => Some("book"),
+            MoveOrigin::Syzygy => Some("syzygy"),
             MoveOrigin::Lookup(source) => Some(source.name()),
             _ => None,
         }
@@ -150,6 +153,7 @@ impl MoveOrigin {
             MoveOrigin::Forced => "forced",
             MoveOrigin::Cached => "cache",
             MoveOrigin::Book => "book",
+            MoveOrigin::Syzygy => "syzygy",
             MoveOrigin::Lookup(source) => source.name(),
         }
     }

@@ -3,7 +3,7 @@
 use std::{num::NonZeroU16, num::NonZeroUsize, sync::Arc};
 
 use zeitnot_rules::{
-    Game, GameKind, Packed, Tactics,
+    Game, GameHistory, GameKind, Packed, Tactics,
     chess::{Chess, VariantPosition},
     fnv1a, for_each_game,
     minichess::MiniChess,
@@ -280,6 +280,15 @@ pub trait Playable: Tactics {
     fn fallback_move(factory: &EngineFactory, position: &Self) -> Packed;
     #[doc(hidden)]
     fn evaluation_parts(factory: &EngineFactory, position: &Self) -> Vec<Part>;
+
+    /// Probes tablebases for the moves that keep the result of the last position. Reads files; `None` if the position is
+    /// not in them, or on a stop.
+    fn root_probe(
+        tables: &Tablebases,
+        line: &GameHistory<Self>,
+        kept: syzygy::Kept,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<syzygy::RootProbe>;
 }
 
 /// A [`Visitor`](zeitnot_rules::Visitor) that also needs the engine.
@@ -304,6 +313,16 @@ macro_rules! playable {
 
             fn evaluation_parts(factory: &EngineFactory, position: &Self) -> Vec<Part> {
                 factory.parts(position)
+            }
+
+            fn root_probe(
+                tables: &Tablebases,
+                line: &GameHistory<Self>,
+                kept: syzygy::Kept,
+                stop: &dyn Fn() -> bool,
+            ) -> Option<syzygy::RootProbe> {
+                let probe = <$game as EngineGame>::tablebase_probe(tables)?;
+                syzygy::RootProbe::of(&*probe, line, &[], kept, stop)
             }
         }
     )* };

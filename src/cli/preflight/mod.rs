@@ -4,7 +4,10 @@
 use std::{fmt::Display, sync::Arc};
 
 use zeitnot_arena::ArenaError;
-use zeitnot_bot::{cache, sources::MoveSources};
+use zeitnot_bot::{
+    cache,
+    sources::{MoveSources, SyzygyTables},
+};
 use zeitnot_clients::{
     Server, Written,
     lichess::Lichess,
@@ -54,11 +57,14 @@ impl Prepared {
         let book = &config.bot.book;
         let lookup = Arc::new(lookup.unwrap_or_default());
         let sources = checks.kept("bot.book", MoveSources::open(order, book, Some(lookup)));
+        let tables = checks.kept("bot.syzygy", SyzygyTables::open(&config.bot.syzygy));
         let endgames = checks.kept("engine.syzygy", Tablebases::open(&config.engine.syzygy));
         let factory = checks.kept("engine.hash_mib", EngineFactory::new(&config.engine));
         // Not later: starting programs takes time.
         checks.end()?;
-        let (Some(factory), Some(endgames), Some(sources)) = (factory, endgames, sources) else {
+        let (Some(factory), Some(endgames), Some(sources), Some(tables)) =
+            (factory, endgames, sources, tables)
+        else {
             // Unreachable: what is missing was a mistake.
             return Err(CliError::Usage(format!("{}: cannot be used", config.keys.file)));
         };
@@ -67,6 +73,7 @@ impl Prepared {
         checks.end()?;
         checks.warnings.extend(engines.warnings.iter().cloned());
         let factory = factory.with_endgames(endgames.clone(), &config.engine.syzygy);
+        let sources = sources.with_syzygy(tables);
         Ok(Prepared { factory, endgames, sources, engines, warnings: checks.warnings })
     }
 }

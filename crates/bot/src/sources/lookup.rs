@@ -93,6 +93,11 @@ impl SourceLookup {
                     .as_ref()
                     .and_then(|book| board.book_move(book))
                     .map(|mv| Entry::Known(Best::unsearched(mv), MoveOrigin::Book)),
+                Source::Syzygy => sources
+                    .syzygy
+                    .as_ref()
+                    .and_then(|tables| board.tablebase_moves(tables))
+                    .map(|suggestions| Entry::Asked(MoveOrigin::Syzygy, suggestions)),
                 Source::Tablebase | Source::ChessDb | Source::Cloud | Source::Explorer => source
                     .server()
                     .zip(query.as_ref())

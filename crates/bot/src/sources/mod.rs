@@ -1,4 +1,4 @@
-//! Sources of moves that go before the search: the cache, an opening book, and servers.
+//! Sources of moves that go before the search: the cache, an opening book, tablebases, and servers.
 //!
 //! [`SourceOrder`] ranks them. A move that is known at once and ranks first is played at once. The answers of the
 //! others are waited for beside the search ([`SourceLookup`]), each no longer than its timeout; the search comes last.
@@ -12,14 +12,17 @@ use zeitnot_seat::{LookupSource, PositionLookup};
 use zeitnot_settings::{JsonSchema, schemars};
 
 mod lookup;
+mod syzygy;
 
 pub(crate) use lookup::{LookupAnswer, LookupRequest, LookupState, SourceLookup};
+pub use syzygy::{SyzygyConfig, SyzygyTables};
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Source {
     Cache,
     Book,
+    Syzygy,
     Tablebase,
     ChessDb,
     Cloud,
@@ -27,13 +30,20 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    const ALL: [Source; 6] =
-        [Source::Cache, Source::Book, Source::Tablebase, Source::ChessDb, Source::Cloud, Source::Explorer];
+    const ALL: [Source; 7] = [
+        Source::Cache,
+        Source::Book,
+        Source::Syzygy,
+        Source::Tablebase,
+        Source::ChessDb,
+        Source::Cloud,
+        Source::Explorer,
+    ];
 
     /// Returns the server to ask, if the source is one.
     fn server(self) -> Option<LookupSource> {
         match self {
-            Source::Cache | Source::Book => None,
+            Source::Cache | Source::Book | Source::Syzygy => None,
             Source::Tablebase => Some(LookupSource::Tablebase),
             Source::ChessDb => Some(LookupSource::ChessDb),
             Source::Cloud => Some(LookupSource::Cloud),
@@ -63,8 +73,8 @@ impl<'de> Deserialize<'de> for SourceOrder {
 }
 
 impl SourceOrder {
-    pub(crate) fn has_book(&self) -> bool {
-        self.0.contains(&Source::Book)
+    pub(crate) fn has(&self, source: Source) -> bool {
+        self.0.contains(&source)
     }
 
     /// Returns whether this server is a source.
@@ -78,6 +88,7 @@ impl SourceOrder {
 pub struct MoveSources {
     order: SourceOrder,
     book: Option<Arc<Book>>,
+    syzygy: Option<SyzygyTables>,
     servers: Option<Arc<dyn PositionLookup>>,
 }
 
@@ -91,7 +102,13 @@ impl MoveSources {
         book: &BookConfig,
         servers: Option<Arc<dyn PositionLookup>>,
     ) -> Result<MoveSources, BookError> {
-        Ok(MoveSources { order, book: Book::open(book)?.map(Arc::new), servers })
+        Ok(MoveSources { order, book: Book::open(book)?.map(Arc::new), syzygy: None, servers })
+    }
+
+    /// The same with tablebases on this machine.
+    #[must_use]
+    pub fn with_syzygy(self, syzygy: Option<SyzygyTables>) -> MoveSources {
+        MoveSources { syzygy, ..self }
     }
 }
 
@@ -103,6 +120,11 @@ impl fmt::Display for MoveSources {
                 (Source::Cache, _) => f.write_str("cache, ")?,
                 (Source::Book, Some(book)) => write!(f, "book ({} entries), ", book.entries())?,
                 (Source::Book, None) => {}
+                (Source::Syzygy, _) => {
+                    if let Some(tables) = &self.syzygy {
+                        write!(f, "syzygy ({tables}), ")?;
+                    }
+                }
                 (other, _) => {
                     if let Some(server) = other.server().filter(|server| enabled.contains(server)) {
                         write!(f, "{server}, ")?;

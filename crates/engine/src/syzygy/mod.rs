@@ -20,7 +20,7 @@ mod root_probe;
 mod tests;
 
 pub use files::{TablebaseError, Tablebases};
-pub(crate) use root_probe::RootProbe;
+pub use root_probe::{Kept, RootProbe};
 
 /// Most pieces of any Syzygy table.
 pub const MAX_PIECES: usize = 7;
@@ -102,7 +102,7 @@ impl<G: Tactics> LimitedProbe<G> {
         if line.now().piece_count() > self.max_pieces(line.now()) {
             return None;
         }
-        RootProbe::of(&*self.probe, line, wanted, stop)
+        RootProbe::of(&*self.probe, line, wanted, Kept::All, stop)
     }
 }
 

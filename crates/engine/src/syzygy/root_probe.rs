@@ -14,15 +14,31 @@ const LAST: i32 = i32::MIN;
 
 /// Tablebase result of the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RootProbe {
+pub struct RootProbe {
     /// Moves that preserve the best result.
-    pub(crate) moves: Vec<Packed>,
+    pub moves: Vec<Packed>,
     /// That result, with the fifty-move counter taken into account.
-    pub(crate) wdl: Wdl,
+    pub wdl: Wdl,
     /// Whether the moves are ranked by DTZ and so make progress; otherwise the search must.
-    pub(crate) by_dtz: bool,
+    pub by_dtz: bool,
     /// Number of moves probed.
-    pub(crate) probes: u64,
+    pub probes: u64,
+}
+
+/// Moves of one result that are kept.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// All of them, as long as the fifty-move rule and repetitions are far.
+    All,
+    /// The fastest wins and the slowest losses.
+    Best,
+}
+
+/// Which moves with the same result are ranked by their distance as well.
+#[derive(Copy, Clone)]
+struct ByDistance {
+    wins: bool,
+    losses: bool,
 }
 
 /// Rank of a move: result first, then a tie-break.
@@ -30,10 +46,11 @@ type Rank = (Wdl, i32);
 
 impl RootProbe {
     /// Ranks the legal or wanted moves. Returns `None` if one is unknown, or on a stop, as disks may be slow.
-    pub(super) fn of<G: Tactics>(
+    pub(crate) fn of<G: Tactics>(
         probe: &dyn TablebaseProbe<G>,
         line: &GameHistory<G>,
         wanted: &[Packed],
+        kept: Kept,
         stop: impl Fn() -> bool,
     ) -> Option<RootProbe> {
         let now = line.now();
@@ -54,8 +71,10 @@ impl RootProbe {
             let moves = ranks.iter().filter(|(_, rank)| *rank == best).map(|(mv, _)| *mv).collect();
             Some(RootProbe { moves, wdl: best.0, by_dtz, probes: ranks.len() as u64 })
         };
-        let (clock, repeats) = (now.reversible_plies() as i32, line.has_repeated());
-        best(&|next| rank_by_dtz(probe, next, clock, repeats), true)
+        let clock = now.reversible_plies() as i32;
+        let losses = kept == Kept::Best;
+        let by_distance = ByDistance { wins: losses || line.has_repeated(), losses };
+        best(&|next| rank_by_dtz(probe, next, clock, by_distance), true)
             .or_else(|| best(&|next| rank_by_wdl(probe, next), false))
     }
 
@@ -84,7 +103,7 @@ fn rank_by_dtz<G: Tactics>(
     probe: &dyn TablebaseProbe<G>,
     next: &GameHistory<G>,
     clock: i32,
-    repeats: bool,
+    by_distance: ByDistance,
 ) -> Option<Rank> {
     if let Some(rank) = over(next) {
         return Some(rank);
@@ -109,10 +128,10 @@ fn rank_by_dtz<G: Tactics>(
         (0, _) => (Wdl::Draw, 0),
         // All moves that win in time are equal, so that the search picks among them; repetitions count less.
         (1, true) if next.repetitions() > 0 => (Wdl::Win, -FIFTY_MOVES - 1),
-        (1, true) => (Wdl::Win, if repeats { -plies } else { 0 }),
+        (1, true) => (Wdl::Win, if by_distance.wins { -plies } else { 0 }),
         (1, false) => (Wdl::CursedWin, -plies),
         // Far from the fifty-move limit all losing moves are equal; near it the longest defence counts.
-        (_, true) if clock + 2 * plies < FIFTY_MOVES => (Wdl::Loss, 0),
+        (_, true) if !by_distance.losses && clock + 2 * plies < FIFTY_MOVES => (Wdl::Loss, 0),
         (_, true) => (Wdl::Loss, plies),
         (_, false) => (Wdl::BlessedLoss, plies),
     })

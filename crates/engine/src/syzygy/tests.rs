@@ -37,7 +37,7 @@ fn line(fen: &str) -> GameHistory<Chess> {
 }
 
 fn root(probe: &dyn TablebaseProbe<Chess>, line: &GameHistory<Chess>) -> (Wdl, bool, Vec<String>) {
-    let root = RootProbe::of(probe, line, &[], || false).unwrap();
+    let root = RootProbe::of(probe, line, &[], Kept::All, || false).unwrap();
     let text = |&mv: &Packed| line.now().write(line.now().unpack(mv).unwrap()).to_string();
     let mut moves: Vec<_> = root.moves.iter().map(text).collect();
     moves.sort();
@@ -172,9 +172,11 @@ fn fifty_moves_leave_only_what_is_fast_enough() {
         assert!(files.dtz(&next).unwrap() >= -16, "{text}");
     }
     // Too late: it is tried, and counts as a draw.
-    let root = RootProbe::of(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 w - - 90 80"), &[], || false).unwrap();
+    let root =
+        RootProbe::of(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 w - - 90 80"), &[], Kept::All, || false).unwrap();
     assert_eq!((root.wdl, root.adjust(Score::cp(900))), (Wdl::CursedWin, Score::ZERO));
-    let defence = RootProbe::of(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 b - - 90 80"), &[], || false).unwrap();
+    let defence =
+        RootProbe::of(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 b - - 90 80"), &[], Kept::All, || false).unwrap();
     assert_eq!(defence.wdl, Wdl::BlessedLoss);
 }
 
@@ -196,9 +198,9 @@ fn who_has_repeated_takes_the_shortest_way() {
 fn only_wanted_moves_are_ranked_and_a_stop_is_heard() {
     let line = line("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1");
     let wanted = ["a1a2", "a1d4"].map(|text| line.now().pack(line.now().read(text).unwrap()));
-    let root = RootProbe::of(&*files(), &line, &wanted, || false).unwrap();
+    let root = RootProbe::of(&*files(), &line, &wanted, Kept::All, || false).unwrap();
     assert_eq!(root.moves, wanted[..1], "the queen is not to be given away");
-    assert_eq!(RootProbe::of(&*files(), &line, &wanted, || true), None);
+    assert_eq!(RootProbe::of(&*files(), &line, &wanted, Kept::All, || true), None);
 }
 
 #[test]
@@ -286,10 +288,33 @@ fn a_table_that_is_damaged_inside_never_panics() {
             let files: Arc<dyn TablebaseProbe<Chess>> = endgames.chess.unwrap();
             tries += 1;
             for line in &lines {
-                gave_up += usize::from(RootProbe::of(&*files, line, &[], || false).is_none());
+                gave_up += usize::from(RootProbe::of(&*files, line, &[], Kept::All, || false).is_none());
             }
         }
         fs::write(copy.path().join(name), whole).unwrap();
     }
     assert!(gave_up > 0 && tries > 600, "{gave_up} of {tries}");
+}
+
+/// Moves for a player that does not search.
+#[test]
+fn the_best_moves_are_the_fastest_wins_and_the_slowest_losses() {
+    let files = files();
+    for fen in ["8/8/8/3k4/8/8/8/Q3K3 w - - 0 1", "8/8/8/3k4/8/8/8/Q3K3 b - - 0 1"] {
+        let line = line(fen);
+        let kept = |kept| RootProbe::of(&*files, &line, &[], kept, || false).unwrap();
+        let (all, best) = (kept(Kept::All), kept(Kept::Best));
+        assert!(
+            best.moves.len() < all.moves.len() && best.moves.iter().all(|mv| all.moves.contains(mv)),
+            "{fen}"
+        );
+        let distance = |mv: &Packed| {
+            let mut next = line.clone();
+            next.play(line.now().unpack(*mv).unwrap());
+            files.dtz(next.now()).unwrap()
+        };
+        // For the opponent: a loss that is near, or a win that is far.
+        let nearest = all.moves.iter().map(distance).max().unwrap();
+        assert!(best.moves.iter().all(|mv| distance(mv) == nearest), "{fen}");
+    }
 }
