@@ -17,7 +17,6 @@ use zeitnot_pairing::Name;
 use zeitnot_rules::{ByColor, Color};
 
 mod activity;
-mod client;
 mod orders;
 mod results;
 mod settings;

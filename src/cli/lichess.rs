@@ -1,23 +1,35 @@
-//! `zeitnot lichess`: manual tasks for an account on Lichess: check it, make it a bot, enter tournaments.
+//! `zeitnot lichess`: manual tasks for an account on Lichess: check it, make it a bot, enter tournaments, challenge players.
 
-use std::{io, num::NonZeroUsize, path::PathBuf};
+use std::{
+    io,
+    num::{NonZeroU32, NonZeroUsize},
+    path::PathBuf,
+};
 
 use clap::Subcommand;
+use reqwest::Method;
+use serde_json::json;
 
 use zeitnot_clients::lichess::{
     Config, HttpError, Lichess, NEW_ACCOUNT, NEW_TOKEN, TokenError, TokenInfo, Tournament, check_token, join,
     leave, upgrade,
 };
 use zeitnot_net::secret::Secret;
-use zeitnot_wire::lichess::{Scope, TeamId, Token, TournamentId, User};
+use zeitnot_rules::TimeControl;
+use zeitnot_wire::{
+    lichess::{Scope, TeamId, Token, TournamentId, User},
+    printable,
+};
 
 use super::{
     CliError,
     config::{self, ConfigArgs},
-    io_error, network, password, print,
+    io_error, network,
+    page_api::{MAX_SHOWN, Request, Served, Target},
+    password, print, usage,
 };
 
-/// Check an account on Lichess, make it a bot, enter tournaments
+/// Check an account on Lichess, make it a bot, enter tournaments, challenge players
 ///
 /// The token is that of the `[[server]]` table with protocol "lichess": from `token_file` or `token_env`, from the
 /// environment's LICHESS_BOT_TOKEN, or from `token`. Without a configuration the server is lichess.org.
@@ -28,6 +40,7 @@ Examples:
   zeitnot lichess upgrade                  make the account a bot, permanently; asks first
   zeitnot lichess join abcd1234            enter an arena tournament
   zeitnot lichess leave abcd1234           leave it
+  zeitnot lichess challenge maia1 --games 4   let the running bot play four games against maia1
 
 Exit code: 0 if the account can play, 1 if not, 2 if the configuration is invalid.")]
 pub(super) struct Args {
@@ -68,6 +81,34 @@ enum Action {
         #[arg(value_name = "ID")]
         id: TournamentId,
     },
+    /// Let the bot that runs challenge a player, to one game or a series
+    ///
+    /// `zeitnot play` sends the challenges; it needs a table [web]. In a series the colors alternate, and each game is
+    /// proposed when the last one is over; a decline ends it.
+    Challenge(Challenge),
+}
+
+#[derive(Debug, clap::Args)]
+struct Challenge {
+    /// Player
+    name: String,
+    /// Games, one after another
+    #[arg(long, value_name = "N", default_value_t = NonZeroU32::MIN)]
+    games: NonZeroU32,
+    /// Seconds and increment of each side
+    #[arg(long, value_name = "TIME", default_value = "180+2")]
+    time: TimeControl,
+    /// The games are rated
+    #[arg(long)]
+    rated: bool,
+    /// Variant
+    #[arg(long, value_name = "NAME", default_value = "standard")]
+    variant: String,
+    /// Side of the bot, in a series that of its first game
+    #[arg(long, value_name = "COLOR", default_value = "random", value_parser = ["white", "black", "random"])]
+    color: String,
+    #[command(flatten)]
+    target: Target,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -101,6 +142,9 @@ fn check_has_not_played(user: &User) -> Result<(), AccountError> {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    if let Action::Challenge(challenge) = &args.action {
+        return order(challenge, args);
+    }
     let configs = configured(&args.config)?;
     let ask_account = |config, token: &Token| ask(config, token, check_token);
     if let (Action::Check, None) = (&args.action, args.account) {
@@ -114,6 +158,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let config = configs.get(number - 1).ok_or_else(none)?;
     let token = find_token(config)?;
     match &args.action {
+        Action::Challenge(_) => Ok(()),
         Action::Check => check(config, &ask_account(config, &token)?),
         Action::Upgrade { yes } => make_bot(config, &token, &ask_account(config, &token)?, *yes),
         Action::Join { id, team, password_file } => {
@@ -131,6 +176,24 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
 
 fn find_token(config: &Config) -> Result<Token, AccountError> {
     Ok(config.find_token()?)
+}
+
+/// Orders a challenge from the bot that runs, by its page.
+fn order(challenge: &Challenge, args: &Args) -> Result<(), CliError> {
+    if args.account.is_some() {
+        return Err(usage("challenge takes no --account: the first account of the bot that runs sends it"));
+    }
+    let config = config::Config::load_if_given(Some(&args.config.config), &args.config.overrides)?;
+    let web = config.and_then(|config| config.web);
+    let api = challenge.target.api(Served::Bot, web.unwrap_or_default())?;
+    let Challenge { name, games, time, rated, variant, color, .. } = challenge;
+    let body = json!({
+        "opponent": name, "games": games, "time_control": time, "rated": rated, "variant": variant, "color": color,
+    });
+    let path = ["bot", "challenge"].map(str::to_owned).into();
+    let request = Request { method: Method::POST, path, body };
+    let answer = network::run(move |_| async move { api.ask(request).await })??;
+    print(|out| writeln!(out, "{}", printable(answer["message"].as_str().unwrap_or_default(), MAX_SHOWN)))
 }
 
 /// A tournament as configured, overridden by the arguments.

@@ -41,6 +41,7 @@ mod log_line;
 mod man_pages;
 mod matches;
 mod openings;
+mod page_api;
 mod password;
 mod perft;
 mod play;

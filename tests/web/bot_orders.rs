@@ -1,10 +1,12 @@
 //! Orders from a bot's page to its client, on the arena's own Lichess server or on a scripted one.
 
 use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
 use zeitnot_testing::until;
 
 use crate::support::{
     arena::TestArena,
+    command::{err, out, zeitnot},
     imcs::Imcs,
     lichess_arena::{Lichess, Stream, play},
     lichess_server::Server,
@@ -134,6 +136,40 @@ async fn a_challenge_from_the_page_is_played() {
     page.stop().await;
 }
 
+/// The order comes from the command line.
+#[test]
+async fn a_series_of_games_is_played_with_alternating_colors() {
+    let page = Page::start().await;
+    let bob = page.lichess.bot("bob");
+    let mut events = bob.events().await;
+    let url = format!("http://{}", page.bot.browser.address);
+    let mut command = zeitnot(&[
+        "lichess",
+        "challenge",
+        "Bob",
+        "--games",
+        "2",
+        "--time",
+        "60+1",
+        "--color",
+        "black",
+        "--page",
+        &url,
+    ]);
+    command.current_dir(page.lichess.arena.folder.path()).env("ZEITNOT_ORGANISER_TOKEN", TOKEN);
+    let output = spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    let told = "challenging bob to 2 games, one after another, standard 1+1, casual; the answer follows\n";
+    assert_eq!((out(&output), err(&output)), (told, ""));
+    for ours in ["black", "white"] {
+        let id = challenge(&mut events).await;
+        bob.ok(&format!("/api/challenge/{id}/accept")).await;
+        let mut game = bob.watch(&id).await;
+        assert_eq!(game.expect("gameFull").await[ours]["id"], "alice");
+        bob.act(&id, "resign").await;
+    }
+    page.stop().await;
+}
+
 #[test]
 async fn whoever_declines_or_cannot_be_challenged_is_told_with_the_reason() {
     let page = Page::start().await;
@@ -232,6 +268,7 @@ async fn orders_without_the_token_and_hostile_ones_change_nothing() {
         ("challenge", json!({ "opponent": "bob", "time_control": "180+2", "variant": "fromPosition" })),
         ("challenge", json!({ "opponent": "bob", "time_control": "180+2", "color": "red" })),
         ("challenge", json!({ "opponent": "bob", "time_control": "180+2", "server": "elsewhere" })),
+        ("challenge", json!({ "opponent": "bob", "time_control": "180+2", "games": 0 })),
         ("challenge", json!({ "opponent": "bob", "time_control": "180+2", "more": 1 })),
         ("join", json!({ "tournament": "../x" })),
         ("join", json!({ "tournament": "" })),

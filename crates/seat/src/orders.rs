@@ -1,6 +1,6 @@
 //! Orders of the bot's owner to a client that plays: challenge somebody, join a tournament, block a player.
 
-use std::{future::pending, time::Duration};
+use std::{future::pending, num::NonZeroU32, time::Duration};
 
 use serde::Deserialize;
 use tokio::{
@@ -54,9 +54,17 @@ pub struct ChallengeOrder {
     #[serde(default = "standard")]
     #[schema(example = "standard")]
     pub variant: String,
-    /// Side of the bot.
+    /// Side of the bot; in a series, that of its first game.
     #[serde(default)]
     pub color: BotColor,
+    /// Games, one after another: the next challenge is sent when a game is over, with the other color.
+    #[serde(default = "one")]
+    #[schema(value_type = u32, minimum = 1)]
+    pub games: NonZeroU32,
+}
+
+fn one() -> NonZeroU32 {
+    NonZeroU32::MIN
 }
 
 fn standard() -> String {

@@ -4,33 +4,16 @@ use std::{io, path::PathBuf};
 
 use reqwest::Method;
 use serde_json::{Map, Value, json};
-use zeitnot_net::http::BaseUrl;
 use zeitnot_wire::printable;
 
-use super::{
-    client::{Api, MAX_SHOWN, Request},
-    settings::Settings,
-};
+use super::settings::Settings;
 use crate::cli::{
     CliError,
     config::{Config, ConfigArgs},
-    network, password, print, usage,
+    network,
+    page_api::{MAX_SHOWN, Request, Served, Target},
+    password, print,
 };
-
-/// Arena that gets an order.
-#[derive(Clone, Debug, clap::Args)]
-pub(super) struct Target {
-    /// Address of the arena's page; by default the one of [arena.web], or http://127.0.0.1:8080
-    #[arg(long, value_name = "URL", value_parser = page)]
-    page: Option<BaseUrl>,
-    /// File with the organiser's token; by default that of [arena.web], or ZEITNOT_ORGANISER_TOKEN in the environment
-    #[arg(long, value_name = "FILE")]
-    token_file: Option<PathBuf>,
-}
-
-fn page(url: &str) -> Result<BaseUrl, String> {
-    BaseUrl::try_from(url.to_owned()).map_err(|error| error.to_string())
-}
 
 /// Access to a tournament.
 #[derive(Clone, Debug, clap::Args)]
@@ -315,24 +298,8 @@ impl Order {
 /// Gives an order, and prints what it has led to.
 pub(super) fn run(order: &Order, source: &ConfigArgs) -> Result<(), CliError> {
     let config = Config::load_if_given(Some(&source.config), &source.overrides)?;
-    let mut web = config.and_then(|config| config.arena.web).unwrap_or_default();
-    let target = order.target();
-    if target.token_file.is_some() {
-        web.token_file.clone_from(&target.token_file);
-    }
-    let page = match &target.page {
-        Some(page) => page.clone(),
-        None => BaseUrl::try_from(web.url(web.listen)).map_err(usage)?,
-    };
-    let token = web.find_token().map_err(usage)?;
-    // The port of the configuration is one of this machine, whatever its address.
-    let is_own = target.page.is_none() && web.public.is_none();
-    if token.is_some() && !is_own && !page.is_private() {
-        return Err(usage(format!(
-            "the organiser's token would be sent unencrypted to {page}: use https://, or run this on the arena's machine"
-        )));
-    }
-    let api = Api::new(page, token);
+    let web = config.and_then(|config| config.arena.web).unwrap_or_default();
+    let api = order.target().api(Served::Arena, web)?;
     let request = order.request()?;
     let answer = network::run(move |_| async move { api.ask(request).await })??;
     print(|out| order.describe(out, &answer))

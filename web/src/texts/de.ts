@@ -341,6 +341,7 @@ export const de: Texts = {
     server: 'Server',
     challenge: 'Jemanden herausfordern',
     color: 'Farbe des Bots',
+    games: 'Partien, mit wechselnden Farben',
     rated: 'gewertet',
     send: 'Herausfordern',
     own: 'Herausforderungen des Bots',

@@ -314,6 +314,7 @@ export const en = {
     server: 'Server',
     challenge: 'Challenge somebody',
     color: 'Colour of the bot',
+    games: 'Games, with alternating colours',
     rated: 'rated',
     send: 'Challenge',
     own: 'Challenges of the bot',

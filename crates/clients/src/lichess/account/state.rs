@@ -290,6 +290,7 @@ impl AccountState {
         if self.stage == Stage::Playing {
             self.resume_games();
             self.accept_waiting();
+            self.continue_series();
             let has_room = self.has_room(SlotKind::Human);
             let slots = &self.slots;
             self.teams.update(|id| has_room && !slots.plays_in(id), now, &mut self.effects);
@@ -338,6 +339,7 @@ impl AccountState {
 
     fn begin_leaving(&mut self) {
         self.stage = Stage::Leaving;
+        self.outgoing.end_series("the bot is leaving");
         self.incoming.close(&mut self.effects);
         self.teams.close(&mut self.effects);
         self.request_slots();

@@ -12,6 +12,8 @@ pub(super) const MAX_WAIT: Duration = Duration::from_secs(7 * 86_400);
 pub(crate) enum NotNow {
     #[error("the challenge to {0} is still open: wait for the answer")]
     Open(UserId),
+    #[error("a series of games against {0} is being played: wait for its end, or block the player")]
+    Series(UserId),
     #[error("the server has not replied to our last challenge yet: try again later")]
     NoReply,
     #[error(
@@ -21,6 +23,16 @@ pub(crate) enum NotNow {
     Daily { max: usize, wait: Duration },
     #[error("the server limits our challenges: the next one in {}", time(.0))]
     Limited(Duration),
+}
+
+impl NotNow {
+    /// Returns how long a limit lasts.
+    pub(super) fn wait(&self) -> Option<Duration> {
+        match self {
+            NotNow::Daily { wait, .. } | NotNow::Limited(wait) => Some(*wait),
+            NotNow::Open(_) | NotNow::Series(_) | NotNow::NoReply => None,
+        }
+    }
 }
 
 /// Formats a wait in whole seconds.

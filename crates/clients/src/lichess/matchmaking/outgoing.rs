@@ -1,6 +1,6 @@
 //! Outgoing challenges, one at a time: to bots when nobody plays us, and by order of the owner. No I/O and no clock.
 //!
-//! `sending` chooses and sends them, `outcomes` holds their ends.
+//! `sending` chooses and sends them, `outcomes` holds their ends, `series` goes on with a series of games.
 
 use std::{
     io, mem,
@@ -11,6 +11,7 @@ use tracing::warn;
 use zeitnot_seat::ChallengeState;
 use zeitnot_wire::lichess::{ChallengeId, UserId};
 
+use self::series::Series;
 use super::{config::Config, decline_history::DeclineHistory, not_now::MAX_WAIT};
 use crate::lichess::{
     account::{
@@ -26,6 +27,7 @@ use crate::lichess::{
 
 mod outcomes;
 mod sending;
+mod series;
 
 /// Bounds of the time between two looks at what is due while nothing happens.
 const MIN_PERIOD: Duration = Duration::from_millis(100);
@@ -65,6 +67,8 @@ pub(crate) struct OutgoingChallenges {
     is_automatic: bool,
     random: fastrand::Rng,
     open: Option<OpenChallenge>,
+    /// Games that the owner has ordered, one after another; no bot is challenged without an order meanwhile.
+    series: Option<Series>,
     /// A challenge was given up before the server replied. The next one waits for that, so that none pile up.
     awaits_reply: bool,
     /// No challenge without an order before then.
@@ -121,6 +125,7 @@ impl OutgoingChallenges {
             is_automatic,
             random,
             open: None,
+            series: None,
             awaits_reply: false,
             not_before: now + config.challenge_timeout.min(FAR),
             limited_until: now,
@@ -163,6 +168,8 @@ impl OutgoingChallenges {
         }
         let next = if let Some(open) = &self.open {
             self.end_of(open)
+        } else if let Some(series) = &self.series {
+            series.due(now).unwrap_or(now + MAX_PERIOD)
         } else if self.awaits_reply || !self.is_automatic {
             now + MAX_PERIOD
         } else if self.may_challenge(load, now) {
@@ -196,7 +203,11 @@ impl OutgoingChallenges {
         }
         let id = open.id;
         let why = if has_room { "no answer in time" } else { "withdrawn: another game took the slot" };
-        self.close(ChallengeState::Ended(why.to_owned()), now, effects);
+        let open = self.close(ChallengeState::Ended(why.to_owned()), now, effects)?;
+        match has_room {
+            true => self.series_ended(&open, why),
+            false => self.series_withdrawn(&open, now),
+        }
         id
     }
 
@@ -206,7 +217,8 @@ impl OutgoingChallenges {
     }
 
     fn may_challenge(&mut self, load: Load, now: Instant) -> bool {
-        let is_possible = self.is_automatic && self.open.is_none() && !self.awaits_reply && load.is_idle();
+        let is_waiting = self.open.is_some() || self.awaits_reply || self.series.is_some();
+        let is_possible = self.is_automatic && !is_waiting && load.is_idle();
         is_possible && now >= self.not_before && now >= self.next_allowed(now)
     }
 

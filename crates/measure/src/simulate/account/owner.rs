@@ -1,6 +1,6 @@
 //! Orders of the bot's owner, and changes of its configuration.
 
-use std::time::Duration;
+use std::{num::NonZeroU32, time::Duration};
 
 use zeitnot_clients::lichess::{Config, simulation::Input};
 use zeitnot_rules::TimeControl as Clock;
@@ -25,6 +25,7 @@ impl World<'_> {
                 rated: false,
                 variant: "standard".to_owned(),
                 color: BotColor::Random,
+                games: NonZeroU32::MIN,
             }),
             1 => Order::Join(JoinOrder { server: None, tournament: "tourney1".to_owned(), password: None }),
             2 => Order::Block(BlockOrder { player: name }),

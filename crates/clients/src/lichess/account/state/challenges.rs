@@ -1,7 +1,9 @@
 //! Challenges to an account and by it, as far as they take game slots.
 
 use tracing::{debug, warn};
-use zeitnot_wire::lichess::{Challenge, ChallengeEnd, ChallengeId, Compat, DeclineReason, Direction, UserId};
+use zeitnot_wire::lichess::{
+    Challenge, ChallengeEnd, ChallengeId, Compat, DeclineReason, Direction, GameId, UserId,
+};
 
 use super::{AccountState, DAY, Stage};
 use crate::lichess::{
@@ -106,6 +108,18 @@ impl AccountState {
     fn expect_game(&mut self, id: ChallengeId) {
         self.slots.expect(id, self.now);
         self.starts.expect(id.into(), self.now);
+    }
+
+    /// Goes on with the owner's series of games, when its last game is gone and a slot is free.
+    pub(super) fn continue_series(&mut self) {
+        let is_gone = |game: GameId| !self.slots.contains(game.into()) && !self.suspended.contains(game);
+        if self.outgoing.series_game().is_some_and(is_gone) {
+            self.outgoing.end_series("a game was not played to its end");
+        }
+        let is_due = self.outgoing.series_is_due(self.now) && self.load().has_room;
+        if is_due && self.incoming.queue.capacity.reserve_for_proposal() {
+            self.outgoing.continue_series(self.now, &mut self.effects);
+        }
     }
 
     /// Plays no bots while we have reached the limit of such games.

@@ -112,7 +112,10 @@ impl AccountState {
             self.teams.game_ended(tournament, self.now);
         }
         match end {
-            Some(GameEnd::Over) => self.count_game(),
+            Some(GameEnd::Over) => {
+                self.outgoing.series_game_over(id, self.now);
+                self.count_game();
+            }
             Some(GameEnd::Unplayed) => {}
             Some(GameEnd::Suspended) => self.suspended.suspend(id, game.slot, game.opponent, self.now),
             None => {

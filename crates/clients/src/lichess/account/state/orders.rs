@@ -52,12 +52,12 @@ impl AccountState {
             BotColor::Black => ColorWish::Black,
         };
         let time = TimeControl::Clock(order.time_control);
-        let will = format!(
-            "challenging {opponent} to a game, {}; the answer follows",
-            terms(&variant, &time, order.rated)
-        );
+        let games = order.games.get();
+        let what = if games == 1 { "a game".to_owned() } else { format!("{games} games, one after another") };
+        let terms = terms(&variant, &time, order.rated);
+        let will = format!("challenging {opponent} to {what}, {terms}; the answer follows");
         let challenge = NewChallenge { rated: order.rated, color, variant, ..NewChallenge::new(time) };
-        let sent = self.outgoing.order(opponent, challenge, self.now, &mut self.effects);
+        let sent = self.outgoing.order(opponent, challenge, games, self.now, &mut self.effects);
         sent.map(|()| will).map_err(|error| OrderError::Conflict(error.to_string()))
     }
 

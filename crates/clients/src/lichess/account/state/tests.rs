@@ -14,6 +14,8 @@ use crate::lichess::{challenges::filter::tests::challenge, game::context::GameEn
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 
+mod series;
+
 /// An account, the time, and what it wants.
 struct Driver {
     state: AccountState,

@@ -59,6 +59,7 @@ impl OutgoingChallenges {
         };
         let refused = self.close(ChallengeState::Ended(why), now, effects)?;
         self.awaits_reply = false;
+        self.series_refused(&refused, error, now);
         let mut pause = String::new();
         if let HttpError::Limited { wait, .. } = error {
             self.pause(*wait, now);
@@ -111,11 +112,13 @@ impl OutgoingChallenges {
         let open = self.gone(id, ChallengeState::Accepted, now, effects)?;
         self.history.accepted(&open.opponent);
         self.is_unsaved = true;
+        self.series_accepted(&open, id.into());
         Some((open.opponent, open.slot))
     }
 
     /// Cancels an open challenge to a player, who is blocked now.
     pub(crate) fn withdraw_from(&mut self, player: &UserId, now: Instant, effects: &mut Vec<Effect>) {
+        self.end_series_against(player, "the player is blocked");
         if self.open.as_ref().is_some_and(|open| open.opponent == *player) {
             let why = "withdrawn: the player is blocked".to_owned();
             let open = self.close(ChallengeState::Ended(why), now, effects);
@@ -180,7 +183,11 @@ impl OutgoingChallenges {
         effects: &mut Vec<Effect>,
     ) -> Option<OpenChallenge> {
         self.open.as_ref().filter(|open| open.id == Some(id))?;
-        self.close(end, now, effects)
+        let open = self.close(end.clone(), now, effects)?;
+        if let ChallengeState::Ended(why) = end {
+            self.series_ended(&open, &why);
+        }
+        Some(open)
     }
 
     /// Ends the open challenge, and reports how.

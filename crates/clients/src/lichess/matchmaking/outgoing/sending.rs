@@ -6,7 +6,7 @@ use tracing::{debug, info};
 use zeitnot_seat::{ChallengeState, News, OwnChallenge};
 use zeitnot_wire::lichess::{ChallengeId, NewChallenge, TimeControl, User, UserId};
 
-use super::{Load, OpenChallenge, OutgoingChallenges};
+use super::{Load, OpenChallenge, OutgoingChallenges, series::Series};
 use crate::lichess::{
     HttpError,
     account::interface::{Effect, Request},
@@ -65,17 +65,30 @@ impl OutgoingChallenges {
         choose(variations, random, me, online, may_play, has_correspondence_room)
     }
 
-    /// Challenges a player by order of the owner.
+    /// Challenges a player by order of the owner, to a series if there are several games.
     ///
     /// # Errors
     /// [`NotNow`].
     pub(crate) fn order(
         &mut self,
         opponent: UserId,
-        challenge: NewChallenge,
+        mut challenge: NewChallenge,
+        games: u32,
         now: Instant,
         effects: &mut Vec<Effect>,
     ) -> Result<(), NotNow> {
+        self.check_series(&opponent, games)?;
+        self.check_limits(now)?;
+        if games > 1 {
+            let series = Series::new(opponent.clone(), &mut challenge, games, &mut self.random, now);
+            self.series = Some(series);
+        }
+        self.propose(Proposal { opponent, challenge }, true, now, effects);
+        Ok(())
+    }
+
+    /// Fails if no challenge may be sent now, not even by order.
+    pub(super) fn check_limits(&mut self, now: Instant) -> Result<(), NotNow> {
         if let Some(open) = &self.open {
             return Err(NotNow::Open(open.opponent.clone()));
         }
@@ -89,11 +102,16 @@ impl OutgoingChallenges {
         if now < allowed {
             return Err(NotNow::Daily { max: self.config.max_challenges_per_day, wait: allowed - now });
         }
-        self.propose(Proposal { opponent, challenge }, true, now, effects);
         Ok(())
     }
 
-    fn propose(&mut self, proposal: Proposal, is_ordered: bool, now: Instant, effects: &mut Vec<Effect>) {
+    pub(super) fn propose(
+        &mut self,
+        proposal: Proposal,
+        is_ordered: bool,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
         let Proposal { opponent, mut challenge } = proposal;
         let terms = terms(&challenge.variant, &challenge.time, challenge.rated);
         info!("challenging {opponent}: {terms}");

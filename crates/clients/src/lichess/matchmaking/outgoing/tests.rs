@@ -93,7 +93,7 @@ fn replied(idle: &mut OutgoingChallenges, reply: Result<&str, HttpError>, now: I
 
 fn order(idle: &mut OutgoingChallenges, to: &UserId, now: Instant) -> Result<(), NotNow> {
     let challenge = NewChallenge::new(TimeControl::Unlimited);
-    idle.order(to.clone(), challenge, now, &mut Vec::new())
+    idle.order(to.clone(), challenge, 1, now, &mut Vec::new())
 }
 
 fn declined(idle: &mut OutgoingChallenges, proposal: &Proposal, reason: &str, now: Instant) {
