@@ -24,6 +24,8 @@ settings! {
         /// Idle time before a challenge, and between two challenges.
         #[serde(with = "HumanTime")]
         challenge_timeout: Duration = Duration::from_secs(600),
+        /// Whether to send challenges while games run, as long as `concurrency` leaves room for another one.
+        allow_during_games: bool = false,
         /// Players that are never challenged, beside those of [server.players].
         #[schemars(with = "Vec<String>")]
         block_list: Vec<UserId> = Vec::new(),

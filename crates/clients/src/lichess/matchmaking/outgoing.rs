@@ -51,8 +51,10 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    fn is_idle(self) -> bool {
-        self.running.with_clock() == 0 && self.has_room
+    /// Returns whether bots may be challenged without an order.
+    fn allows_challenges(self, config: &Config) -> bool {
+        let is_busy = self.running.with_clock() > 0 && !config.allow_during_games;
+        self.has_room && !is_busy
     }
 }
 
@@ -160,7 +162,7 @@ impl OutgoingChallenges {
 
     /// Does what is due: cancels a challenge, or looks for an opponent.
     pub(crate) fn update(&mut self, load: Load, now: Instant, effects: &mut Vec<Effect>) {
-        if !load.is_idle() {
+        if !load.allows_challenges(&self.config) {
             self.delay(self.config.challenge_timeout, now);
         }
         if let Some(id) = self.expire(load.has_room, now, effects) {
@@ -218,7 +220,7 @@ impl OutgoingChallenges {
 
     fn may_challenge(&mut self, load: Load, now: Instant) -> bool {
         let is_waiting = self.open.is_some() || self.awaits_reply || self.series.is_some();
-        let is_possible = self.is_automatic && !is_waiting && load.is_idle();
+        let is_possible = self.is_automatic && !is_waiting && load.allows_challenges(&self.config);
         is_possible && now >= self.not_before && now >= self.next_allowed(now)
     }
 

@@ -131,6 +131,18 @@ fn challenges_are_sent_only_after_an_idle_time() {
 }
 
 #[test]
+fn with_allow_during_games_a_free_slot_is_enough() {
+    let (mut idle, now) = outgoing("challenge_timeout = '10m'\nallow_during_games = true");
+    assert_eq!(idle_until(&mut idle, 1, now), now + 10 * MINUTE);
+    // All slots are taken, and one is free again a minute later.
+    let (none, _) = update(&mut idle, 2, false, now + 9 * MINUTE);
+    assert!(none.is_empty(), "{none:?}");
+    assert_eq!(idle_until(&mut idle, 1, now + 10 * MINUTE), now + 19 * MINUTE);
+    let (looked_up, _) = update(&mut idle, 1, true, now + 19 * MINUTE);
+    assert!(matches!(looked_up[..], [Request::Opponents]), "{looked_up:?}");
+}
+
+#[test]
 fn a_challenge_without_an_answer_or_without_a_slot_is_cancelled() {
     let bots = [user("bob", 1500)];
     let (mut idle, now) = outgoing("challenge_timeout = '0s'\ncancel_after = '30s'");
