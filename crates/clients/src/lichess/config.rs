@@ -8,7 +8,7 @@ use zeitnot_settings::{settings, shown};
 use zeitnot_wire::lichess::{Speed, Token};
 
 use super::{
-    challenges::{config as challenge, filter::ChallengeFilter, players},
+    challenges::{accepted_time::AcceptedTime, config as challenge, filter::ChallengeFilter, players},
     chat,
     game::rules::{Berserk, Claim, Correspondence, GameRules},
     matchmaking,
@@ -161,8 +161,10 @@ impl Config {
     }
 
     fn plays_correspondence(&self) -> bool {
-        let accepts =
-            |filter: &ChallengeFilter| filter.accept && filter.time_controls.contains(&Speed::Correspondence);
+        let accepts = |filter: &ChallengeFilter| {
+            let correspondence = AcceptedTime::Speed(Speed::Correspondence);
+            filter.accept && filter.time_controls.contains(&correspondence)
+        };
         let challenges = self.matchmaking.as_ref().is_some_and(|config| config.plays_correspondence());
         accepts(&self.challenge.human) || accepts(&self.challenge.bot) || challenges
     }

@@ -9,6 +9,8 @@ use zeitnot_settings::{
 };
 use zeitnot_wire::lichess::{Challenge, ColorWish, DeclineReason, Speed, TimeControl, VariantKey};
 
+use super::accepted_time::AcceptedTime;
+
 settings! {
     /// Challenges that are accepted from one kind of opponent.
     #[derive(PartialEq, Serialize)]
@@ -19,10 +21,10 @@ settings! {
         #[serde(deserialize_with = "variants")]
         #[schemars(schema_with = "variant_words")]
         variants: Vec<VariantKey> = playable_variants(),
-        /// Speeds that are accepted; "correspondence" includes games without a clock.
-        #[serde(deserialize_with = "speeds")]
-        #[schemars(schema_with = "speed_words")]
-        time_controls: Vec<Speed> = vec![Speed::Bullet, Speed::Blitz, Speed::Rapid, Speed::Classical],
+        /// Speeds that are accepted, of "bullet", "blitz", "rapid", "classical" and "correspondence", which includes games
+        /// without a clock; and exact clocks in seconds, such as "180+2", that are accepted whatever their speed.
+        time_controls: Vec<AcceptedTime> =
+            [Speed::Bullet, Speed::Blitz, Speed::Rapid, Speed::Classical].map(AcceptedTime::Speed).to_vec(),
         /// Modes that are accepted.
         modes: Vec<Mode> = vec![Mode::Casual, Mode::Rated],
         /// Minimum initial time.
@@ -70,10 +72,6 @@ fn variant_words(_: &mut SchemaGenerator) -> Schema {
     list_of(words(playable_variants().iter().map(VariantKey::as_str)))
 }
 
-fn speed_words(_: &mut SchemaGenerator) -> Schema {
-    list_of(words(Speed::KNOWN.iter().map(Speed::as_str)))
-}
-
 fn color_words(_: &mut SchemaGenerator) -> Schema {
     list_of(words(ColorWish::KNOWN.iter().map(ColorWish::as_str)))
 }
@@ -113,9 +111,10 @@ impl fmt::Display for ChallengeFilter {
         }
         let list = |words: Vec<&str>| if words.is_empty() { "nothing".into() } else { words.join(", ") };
         let variants = list(self.variants.iter().map(VariantKey::as_str).collect());
-        let speeds = list(self.time_controls.iter().map(Speed::as_str).collect());
+        let times: Vec<_> = self.time_controls.iter().map(ToString::to_string).collect();
+        let times = list(times.iter().map(String::as_str).collect());
         let modes = list(self.modes.iter().map(|mode| mode.as_str()).collect());
-        write!(f, "{variants}; {speeds}; {modes}")?;
+        write!(f, "{variants}; {times}; {modes}")?;
         for key in changed(self, &["variants", "time_controls", "modes"]) {
             write!(f, "; {key}")?;
         }
@@ -172,10 +171,10 @@ impl ChallengeFilter {
 
     fn reject_time(&self, time: &TimeControl) -> Option<DeclineReason> {
         let speed = time.speed();
-        if !self.time_controls.contains(&speed) {
+        if !self.time_controls.iter().any(|ours| ours.contains(time)) {
             // Speeds are ordered, the fastest first.
-            let is_faster = self.time_controls.iter().all(|ours| speed < *ours);
-            let is_slower = self.time_controls.iter().all(|ours| speed > *ours);
+            let is_faster = self.time_controls.iter().all(|ours| speed < ours.speed());
+            let is_slower = self.time_controls.iter().all(|ours| speed > ours.speed());
             return Some(match (is_faster, is_slower) {
                 (true, false) => DeclineReason::TooFast,
                 (false, true) => DeclineReason::TooSlow,
@@ -218,10 +217,6 @@ impl ChallengeFilter {
 
 fn variants<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<VariantKey>, D::Error> {
     known(list, &playable_variants(), "no variant that we play", VariantKey::as_str)
-}
-
-fn speeds<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<Speed>, D::Error> {
-    known(list, Speed::KNOWN, "no speed", Speed::as_str)
 }
 
 fn colors<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<ColorWish>, D::Error> {
@@ -274,6 +269,11 @@ pub(crate) mod tests {
             ("time_controls = ['blitz']", "1800", Some(TooSlow)),
             ("time_controls = ['bullet', 'rapid']", "180+2", Some(TimeControl)),
             ("time_controls = []", "180+2", Some(TimeControl)),
+            ("time_controls = ['180+2', 'rapid']", "180+2", None),
+            ("time_controls = ['180+2', 'rapid']", "600", None),
+            ("time_controls = ['180+2', 'rapid']", "180", Some(TimeControl)),
+            ("time_controls = ['180+2', 'rapid']", "60", Some(TooFast)),
+            ("time_controls = ['180+2']\nmax_increment = '1s'", "180+2", Some(TooSlow)),
             ("min_base = '4m'", "180+2", Some(TooFast)),
             ("max_base = '2m'", "180+2", Some(TooSlow)),
             ("min_increment = '3s'", "180+2", Some(TooFast)),
@@ -328,6 +328,7 @@ pub(crate) mod tests {
                 "'chaturanga' is no variant that we play; known: standard, chess960",
             ),
             ("time_controls = ['fast']", "'fast' is no speed"),
+            ("time_controls = ['3+2']", "3+2 is no clock that Lichess has for bots"),
             ("colors = ['red']", "'red' is no color"),
             ("rated = true", "unknown field"),
             ("max_recent_challenges = 0", "nonzero"),

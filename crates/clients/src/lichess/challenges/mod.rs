@@ -1,5 +1,6 @@
 //! Challenges to us: whose and which are accepted, and in which order.
 
+pub(crate) mod accepted_time;
 pub(crate) mod capacity;
 pub(crate) mod config;
 pub(crate) mod filter;
