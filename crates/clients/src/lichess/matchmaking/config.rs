@@ -61,6 +61,12 @@ settings! {
         /// Maximum difference between the opponent's rating and ours.
         #[schemars(example = 600)]
         opponent_rating_difference: u32 = 300,
+        /// Minimum difference between the opponent's rating and ours.
+        min_rating_difference: u32 = 0,
+        /// Preferred difference between the opponent's rating and ours: the opponent is one of the five that come closest.
+        /// Without it, any that suits.
+        #[schemars(example = 50)]
+        target_rating_difference: Option<u32> = None,
         /// Minimum rating of the opponent.
         #[schemars(example = 1000)]
         opponent_min_rating: Option<i32> = None,
@@ -149,6 +155,10 @@ impl Config {
             }
         }
         found.ordered(
+            ("min_rating_difference", Some(self.min_rating_difference)),
+            ("opponent_rating_difference", Some(self.opponent_rating_difference)),
+        );
+        found.ordered(
             ("opponent_min_rating", self.opponent_min_rating),
             ("opponent_max_rating", self.opponent_max_rating),
         );
@@ -159,8 +169,9 @@ impl Config {
         let Some(rating) = opponent.rating(perf) else {
             return self.opponent_min_rating.is_none() && self.opponent_max_rating.is_none();
         };
-        let difference = me.rating(perf).map_or(0, |ours| ours.abs_diff(rating));
-        difference <= self.opponent_rating_difference
+        let difference = me.rating(perf).map(|ours| ours.abs_diff(rating));
+        let differences = self.min_rating_difference..=self.opponent_rating_difference;
+        difference.is_none_or(|points| differences.contains(&points))
             && self.opponent_min_rating.is_none_or(|min| rating >= min)
             && self.opponent_max_rating.is_none_or(|max| rating <= max)
     }

@@ -8,6 +8,10 @@ use super::{
 };
 use crate::lichess::challenges::filter::Mode;
 
+/// Opponents among whom the choice is random if a rating difference is preferred: one alone would be challenged again and
+/// again.
+const CLOSEST: usize = 5;
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Proposal {
     pub(crate) opponent: UserId,
@@ -35,7 +39,10 @@ pub(super) fn choose(
         for mut games in kinds {
             while let Some((time, game)) = draw(random, &mut games) {
                 let suits = |user: &&User| variation.suits(me, user, &perf(&game)) && may_play(user, &game);
-                let candidates: Vec<_> = online.iter().filter(suits).collect();
+                let mut candidates: Vec<_> = online.iter().filter(suits).collect();
+                if let Some(target) = variation.target_rating_difference {
+                    keep_closest(random, &mut candidates, me, target, &perf(&game));
+                }
                 if let Some(opponent) = pick(random, &candidates, variation.rating_preference, &perf(&game)) {
                     let rated = game.mode == Mode::Rated;
                     let variant = game.variant;
@@ -84,6 +91,25 @@ fn draw<T>(random: &mut fastrand::Rng, from: &mut Vec<(u32, T)>) -> Option<T> {
         is_drawn
     })?;
     Some(from.swap_remove(at).1)
+}
+
+/// Keeps the opponents whose difference to our rating is closest to the target.
+fn keep_closest(
+    random: &mut fastrand::Rng,
+    candidates: &mut Vec<&User>,
+    me: &User,
+    target: u32,
+    perf: &PerfKey,
+) {
+    let distance = |opponent: &&User| {
+        let difference =
+            me.rating(perf).zip(opponent.rating(perf)).map(|(ours, theirs)| ours.abs_diff(theirs));
+        difference.map_or(u32::MAX, |points| points.abs_diff(target))
+    };
+    // Those of equal distance are equally likely to stay.
+    random.shuffle(candidates);
+    candidates.sort_by_key(distance);
+    candidates.truncate(CLOSEST);
 }
 
 /// Picks an opponent at random; with a preference, the better of two.
@@ -187,6 +213,21 @@ pub(super) mod tests {
             proposals("challenge_days = [3]\nclocks = {}", &bots, false).keys().next().unwrap(),
             "none"
         );
+    }
+
+    #[test]
+    fn the_five_opponents_closest_to_the_target_difference_are_challenged() {
+        let ratings = [1200, 1300, 1390, 1410, 1440, 1500, 1560, 1620, 1700];
+        let bots: Vec<_> = ratings.iter().map(|rating| user(&format!("bot{rating}"), *rating)).collect();
+        let challenged = |config: &str| {
+            let seen = proposals(config, &bots, true);
+            seen.keys().map(|told| told.split(' ').next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+        };
+        let near_100 = ["bot1390", "bot1410", "bot1440", "bot1560", "bot1620"];
+        assert_eq!(challenged("target_rating_difference = 100"), near_100);
+        let far = ["bot1200", "bot1300", "bot1700"];
+        assert_eq!(challenged("min_rating_difference = 150\ntarget_rating_difference = 0"), far);
+        assert_eq!(challenged("opponent_rating_difference = 300").len(), ratings.len());
     }
 
     #[test]
