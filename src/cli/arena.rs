@@ -61,12 +61,12 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Task {
-    /// Make keys for the players of a tournament
+    /// Generate keys for the players of a tournament
     ///
-    /// Adds a line `name key` to the file for each name that has none; `keys = "FILE"` in [[arena.tournament]] then
-    /// lets only these players join, each with its key.
+    /// Adds a line `name key` to the file for each new name. With `keys = "FILE"` in [[arena.tournament]]
+    /// only these players can join, each with its key.
     Keys {
-        /// File of names and keys; made if there is none
+        /// File of names and keys; created if it does not exist
         file: PathBuf,
         /// Names of players
         #[arg(required = true)]
@@ -178,7 +178,7 @@ pub(super) fn report(summary: &Summary) -> Result<(), CliError> {
         for tournament in &summary.tournaments {
             let end = if tournament.complete { "final standings" } else { "standings so far" };
             if tournament.standings.rows().is_empty() {
-                writeln!(out, "\n{}: nobody came", tournament.name)?;
+                writeln!(out, "\n{}: no players joined", tournament.name)?;
                 continue;
             }
             writeln!(out, "\n{}, {end}:\n\n{}", tournament.name, tournament.standings)?;

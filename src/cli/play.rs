@@ -40,7 +40,7 @@ use super::{
 
 /// Play on the servers of the configuration
 ///
-/// Plays one game after another until it is stopped. Lost connections are opened again.
+/// Plays one game after another until it is stopped. Lost connections are reopened.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -16,7 +16,7 @@ use super::{CliError, io_error, print, signals::Signals, table, unwritten};
 
 /// Let two programs play MiniChess through files
 ///
-/// For each move the program is started anew; the names of the files `state` and `action` follow its arguments. At the
+/// The program is started for each move; the names of the files `state` and `action` follow its arguments. At the
 /// limit it gets SIGTERM, and is killed 2 s later (the course's referee would wait forever). The last complete group of
 /// four numbers in `action` is its move; if that is missing or illegal, its opponent wins. Colours alternate from game
 /// to game.

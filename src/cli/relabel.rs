@@ -21,7 +21,7 @@ use super::{
 /// Give the quiet positions of games the scores of another engine
 ///
 /// The games in OUT are those in IN, in the same order, with new scores where the side to move is not in check and the
-/// move played is no capture or promotion. The engine runs in as many processes as --threads says; one that dies is
+/// move played is neither a capture nor a promotion. The engine runs in as many processes as --threads says; a process that dies is
 /// started again. Ctrl-C ends it with the games so far; it may also be killed at any time, and continues when it is run
 /// again.
 #[derive(Debug, clap::Args)]

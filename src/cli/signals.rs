@@ -19,7 +19,7 @@ use zeitnot_engine::StopFlag;
 use super::{CliError, io_error};
 
 /// Message at the first signal, if the running games are finished.
-pub(super) const FINISHING: &str = "leaving when the running games are over; once more to leave at once";
+pub(super) const FINISHING: &str = "finishing the running games; press Ctrl-C again to leave now";
 
 /// Listens from now on, also before the future is first polled, until `shutdown.now`. `first` is logged at the first
 /// signal. Must be called within a runtime.
@@ -49,7 +49,7 @@ const INTERRUPTED: i32 = 130;
 pub(super) const TERMINATED_CODE: u8 = 143;
 
 /// Message at the first signal, for work that ends with what it has.
-pub(super) const ENDING: &str = "ending with what is there; once more to end at once\n";
+pub(super) const ENDING: &str = "ending with the results so far; press Ctrl-C again to end now\n";
 
 /// Whether the signal that raised a flag was SIGTERM.
 static TERMINATED: AtomicBool = AtomicBool::new(false);

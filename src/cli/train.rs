@@ -35,7 +35,7 @@ pub(super) struct Args {
     /// Net to write at the end
     #[arg(long, value_name = "FILE", default_value = "chess.net")]
     out: PathBuf,
-    /// State of the run, written now and then [default: that of --out, with .checkpoint behind it]
+    /// Checkpoint of the run, written every few seconds [default: the path of --out followed by .checkpoint]
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Write the net of the checkpoint without training

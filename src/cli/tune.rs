@@ -13,7 +13,7 @@ use super::{CliError, print, signals, unwritten};
 
 /// Fit the weights of the evaluation to quiet positions of games, and their results
 ///
-/// Starts with piece values alone. Ctrl-C ends it after the present epoch. The output replaces crates/engine/src/eval/chess/weights.rs; play a match to see
+/// Starts with piece values alone. Ctrl-C ends it after the current epoch. The output replaces crates/engine/src/eval/chess/weights.rs; play a match to see
 /// whether it is stronger.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

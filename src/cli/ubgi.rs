@@ -9,10 +9,10 @@ use zeitnot_engine::{Config, Kind, uci};
 
 use super::CliError;
 
-/// Be an engine of MiniChess: speak UBGI on standard input and output
+/// Run as a MiniChess engine: UBGI on standard input and output
 ///
-/// For the runner (`cli/cli.py`) and the GUI of the NTHU course of 2026. The runner wants a program without
-/// arguments, so give it a script that says `exec zeitnot ubgi`.
+/// For the runner (`cli/cli.py`) and the GUI of the NTHU course of 2026. The runner needs a program without
+/// arguments, so give it a script with the line `exec zeitnot ubgi`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

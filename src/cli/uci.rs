@@ -4,9 +4,9 @@ use std::io::{self, BufReader};
 
 use super::CliError;
 
-/// Be a chess engine: speak UCI on standard input and output
+/// Run as a chess engine: UCI on standard input and output
 ///
-/// For chess GUIs and match runners: give them the command `zeitnot uci`. For those that want a program without
+/// For chess GUIs and match runners: register the command `zeitnot uci`. For those that need a program without
 /// arguments, `zeitnot` alone does the same where its input is a pipe.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

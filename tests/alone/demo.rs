@@ -124,5 +124,5 @@ fn on_a_terminal_the_demo_opens_a_browser_and_ends_by_ctrl_c() {
     let (code, told) = pty.end();
     assert_eq!(code, Some(0), "{told}");
     assert!(told.contains("stopping: the running game is aborted"), "{told}");
-    assert!(told.contains("demo, standings so far:") || told.contains("demo: nobody came"), "{told}");
+    assert!(told.contains("demo, standings so far:") || told.contains("demo: no players joined"), "{told}");
 }

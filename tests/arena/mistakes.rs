@@ -152,7 +152,7 @@ async fn refused_connections_are_told_why() {
         ("JOIN class \u{202e}ecila", "INFO 'ecila' is no name"),
         ("JOIN class \u{430}lice", "INFO '\u{430}lice' is no name: it mixes letters of several scripts"),
         ("JOIN class a1ice", "INFO Name a1ice looks like alice, which is taken"),
-        ("JOIN class my bot", "INFO Tournament class asks for no key, and a name has no spaces"),
+        ("JOIN class my bot", "INFO Tournament class requires no key, and a name has no spaces"),
         ("JOIN class my second bot", "INFO Cannot read this: JOIN: expected a name without spaces"),
         ("JOIN class", "INFO Cannot read this: JOIN: expected a player"),
         ("MOVE 0123 e2-e4", "INFO First JOIN a tournament, or WATCH a game"),

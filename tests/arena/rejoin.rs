@@ -128,9 +128,9 @@ async fn keys_and_passwords_decide_who_joins() {
     let key = text.lines().last().unwrap().strip_prefix("alice ").unwrap();
     let arena = TestArena::start(&format!("keys = '{}'\npassword = 'sesame'", keys.display())).await;
     for (player, refusal) in [
-        ("alice", "INFO Tournament class asks for a key: JOIN tournament name key"),
+        ("alice", "INFO Tournament class requires a key: JOIN tournament name key"),
         ("alice sesame", "INFO That is not the key for alice"),
-        ("bob", "INFO Tournament class asks for a key: JOIN tournament name key"),
+        ("bob", "INFO Tournament class requires a key: JOIN tournament name key"),
         ("bob open", "INFO That is not the key for bob"),
     ] {
         assert_eq!(arena.join(By::Tcp, player).await.rest().await, [refusal]);

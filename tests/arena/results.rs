@@ -69,6 +69,6 @@ async fn an_unknown_tournament_is_refused_with_those_that_there_are(storage: Sto
     let output = zeitnot(&["arena", "results", "clss", "--database", &database]).output().unwrap();
     let told = err(&output);
     assert_eq!((output.status.code(), told.lines().count()), (Some(2), 1), "{told}");
-    assert!(told.contains("there is no tournament 'clss'") && told.ends_with("it has: class\n"), "{told}");
+    assert!(told.contains("has no tournament 'clss'") && told.ends_with("it has: class\n"), "{told}");
     arena.stop().await;
 }

@@ -74,6 +74,6 @@ fn without_a_terminal_it_says_what_to_do() {
         let output = zeitnot(&[command]).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         let told = err(&output);
-        assert!(told.contains("this is no terminal; ") && told.lines().count() == 1, "{told}");
+        assert!(told.contains("this is not a terminal; ") && told.lines().count() == 1, "{told}");
     }
 }

@@ -49,8 +49,8 @@ fn shards_share_no_game_and_copies_are_left_out() {
     assert_eq!(fs::read(&all).unwrap(), files.each_ref().map(|file| fs::read(file).unwrap()).concat());
     let positions = GameWriter::open(&all).unwrap().positions();
     let told = format!(
-        "1-of-3.bin: {first} games, 0 doubles\n2-of-3.bin: {second} games, 0 doubles\n3-of-3.bin: {third} games, 0 \
-         doubles\nall.bin: {} games, {positions} positions\n",
+        "1-of-3.bin: {first} games, 0 duplicates\n2-of-3.bin: {second} games, 0 duplicates\n3-of-3.bin: {third} games, 0 \
+         duplicates\nall.bin: {} games, {positions} positions\n",
         first + second + third
     );
     assert_eq!(out(&output), told);
@@ -61,8 +61,8 @@ fn shards_share_no_game_and_copies_are_left_out() {
     fs::write(here.join("both.bin"), &both).unwrap();
     let output = merge(here, &["again.bin", "1-of-3.bin", "copy.bin", "3-of-3.bin", "both.bin"]);
     let told = out(&output);
-    assert!(told.contains(&format!("copy.bin: {first} games, {first} doubles: a copy?\n")), "{told}");
-    assert!(told.contains(&format!("both.bin: {} games, {third} doubles\n", second + third)), "{told}");
+    assert!(told.contains(&format!("copy.bin: {first} games, {first} duplicates: a copy?\n")), "{told}");
+    assert!(told.contains(&format!("both.bin: {} games, {third} duplicates\n", second + third)), "{told}");
     assert_eq!(count(&here.join("again.bin")), first + second + third);
 }
 
@@ -74,7 +74,7 @@ fn games_of_other_rules_are_merged_and_kept_apart() {
     shard(here, "2/2", &["--game", "tuc"]);
     shard(here, "1/1", &[]);
     let output = merge(here, &["tuc.bin", "1-of-2.bin", "2-of-2.bin"]);
-    assert!(output.status.success() && out(&output).contains(" 0 doubles\n"), "{output:?}");
+    assert!(output.status.success() && out(&output).contains(" 0 duplicates\n"), "{output:?}");
     let wrong = "1-of-1.bin: holds games of chess, those before it are of tuc";
     fails(here, &["all.bin", "tuc.bin", "1-of-1.bin"], wrong);
 }
@@ -108,7 +108,7 @@ fn a_damaged_cut_or_repeated_file_is_refused() {
     assert_eq!(fs::read(&file).unwrap(), whole);
 
     let output = merge(here, &["--cut", "all.bin", "cut.bin"]);
-    let told = format!("cut.bin: {} games, 0 doubles, and a cut one\n", games - 1);
+    let told = format!("cut.bin: {} games, 0 duplicates, and a cut one\n", games - 1);
     assert!(output.status.success() && out(&output).starts_with(&told), "{output:?}");
     assert!(whole.starts_with(&fs::read(here.join("all.bin")).unwrap()));
 }

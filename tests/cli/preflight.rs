@@ -333,7 +333,7 @@ fn what_this_program_was_built_without_is_refused() {
         for command in ["check", "play"] {
             let output = run(&folder, &[command]);
             let told = err(&output);
-            let expected = format!("`cargo install zeitnot --locked --features {feature}`");
+            let expected = format!("`cargo install --path . --locked --features {feature}`");
             assert!(told.contains(place) && told.contains(&expected) && !told.contains("sesame"), "{told}");
             assert_eq!(told.lines().count(), 1, "{told}");
         }
@@ -372,7 +372,7 @@ fn what_the_arena_would_refuse_is_refused() {
     let arena = |text: &str, expected: &str| refused_in(&folder(text), ["check", "arena"], expected);
     arena(
         &format!("[arena]\ntcp = '127.0.0.1:8000'\nwebsocket = '0.0.0.0:8000'\n{CLASS}"),
-        "config.toml:1: arena: tcp and websocket both listen on 0.0.0.0:8000: give each a port of its own",
+        "config.toml:1: arena: tcp and websocket both listen on 0.0.0.0:8000: give each its own port",
     );
     arena(
         &format!("[arena]\ntcp = '127.0.0.1:0'\ngames = 'config.toml'\n{CLASS}"),
@@ -385,7 +385,7 @@ fn what_the_arena_would_refuse_is_refused() {
     valid("[arena.imcs]\nlisten = '127.0.0.1:0'\nusers = 'made/later/users.txt'\n");
     arena(
         "[arena.imcs]\nlisten = '127.0.0.1:0'\nusers = 'config.toml/users.txt'\n",
-        "config.toml:1: arena: cannot read the users of IMCS, config.toml/users.txt: Not a directory (os error 20); mend it, or set users = \
+        "config.toml:1: arena: cannot read the users of IMCS, config.toml/users.txt: Not a directory (os error 20); correct it, or set users = \
          \"…\" in [arena.imcs] to another file",
     );
     let lichess = "[arena.lichess]\nlisten = '127.0.0.1:0'\n[[arena.lichess.account]]\nname = 'Alice'\n\

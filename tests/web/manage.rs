@@ -56,7 +56,7 @@ async fn a_created_tournament_is_played_and_goes_on_after_a_restart(storage: Sto
     create(&browser, json!({"access": {"password": "sesame"}})).await;
     let lines = browser.json("/api/tournaments/club").await.1["joins"].clone();
     assert_eq!(lines[0]["line"], "JOIN club NAME PASSWORD");
-    assert!(refusal(&arena, "JOIN club alice").await.contains("asks for a key"));
+    assert!(refusal(&arena, "JOIN club alice").await.contains("requires a key"));
     play(&arena).await;
     let (_, folder) = arena.stop().await;
     let (arena, browser) = without_tournament(folder).await;
@@ -146,7 +146,7 @@ async fn mistakes_are_told_and_change_nothing(storage: Storage) {
         ),
         ("PATCH", "/api/tournaments/club", json!({"games_per_pair": 50_001}), 400, "more than 50000 games"),
         ("PATCH", "/api/tournaments/nothing", json!({}), 404, "no tournament nothing"),
-        ("POST", "/api/tournaments/club/keys", json!({"names": ["alice"]}), 409, "asks for no keys"),
+        ("POST", "/api/tournaments/club/keys", json!({"names": ["alice"]}), 409, "requires no keys"),
         ("GET", "/api/tournaments/nothing/settings", Value::Null, 404, "no tournament nothing"),
     ] {
         let body_text = body.to_string();

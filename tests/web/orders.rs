@@ -124,7 +124,7 @@ async fn a_swiss_by_the_command_line_goes_on_after_a_restart(storage: Storage) {
     let game = page.json("/api/games").await.1["games"][0]["id"].as_str().unwrap().to_owned();
     let correct = format!("correct {game} 1/2-1/2 --note agreed");
     assert_eq!(done(&page, &correct).await, "the game counts 1/2-1/2\n");
-    assert!(refused(&page, &correct).await.contains("has that result already"));
+    assert!(refused(&page, &correct).await.contains("already has that result"));
     assert!(refused(&page, "correct nothing 1-0 --note no").await.contains("ended game nothing"));
     assert!(refused(&page, "forfeit cup erin").await.contains("no player erin"));
     assert!(refused(&page, "pair-players cup alice alice").await.contains("with themselves"));

@@ -31,22 +31,22 @@ settings! {
         /// Address to listen on for WebSocket.
         #[schemars(example = &"127.0.0.1:8001")]
         websocket: Option<SocketAddr> = None,
-        /// Folder for PGN files, one file a tournament and run; created if it does not exist.
+        /// Folder for PGN files, one for each tournament and run; created if it does not exist.
         games: PathBuf = "games".into(),
-        /// Database of tournaments and games, which survives a kill: an arena that starts again goes on with them. A file,
-        /// by default zeitnot.db in the folder of games, which only you can read, or "postgres://USER@HOST/DATABASE", with
-        /// the password in PGPASSWORD or ~/.pgpass, for several arenas, too; a program from Cargo needs the feature
-        /// `postgres` for that. `zeitnot arena results` reads it. "": none.
+        /// Database of tournaments and games, from which a restarted arena continues. A file (by default zeitnot.db in the
+        /// folder of games, readable only by you), or "postgres://USER@HOST/DATABASE" with the password in PGPASSWORD or
+        /// ~/.pgpass, which several arenas can share; a program from Cargo needs the feature `postgres` for that. `zeitnot
+        /// arena results` reads it. "": none.
         #[schemars(with = "String", example = &"games/zeitnot.db")]
         database: Option<DatabaseLocation> = None,
-        /// Maximum number of players connected at once by each protocol, spectators not counted.
+        /// Maximum number of players connected at once, for each protocol; spectators do not count.
         #[schemars(range(min = 1))]
         max_connections: usize = 256,
-        /// Maximum number of players from one address, and of their names in one tournament: a class behind one router or on
-        /// one machine needs as many as it has programs.
+        /// Maximum number of players from one address, and of their names in one tournament. A class behind one router or on
+        /// one machine needs one for each program.
         #[schemars(range(min = 1))]
         max_connections_per_address: usize = 100,
-        /// Maximum number of spectators; a new one replaces the one who has watched longest.
+        /// Maximum number of spectators; a new one replaces the oldest of the address that has the most.
         #[schemars(range(min = 1))]
         max_spectators: usize = 64,
         /// One table for each tournament.
@@ -59,7 +59,7 @@ settings! {
         /// An Internet MiniChess Server (IMCS), on which users register, offer and accept games. With it the arena runs
         /// until it is stopped, also without [[arena.tournament]], `tcp` and `websocket`.
         imcs: Option<imcs::Config> = None,
-        /// The Lichess Bot API, for lichess-bot, BotLi and others, which connect to http://… instead of Lichess.
+        /// The Lichess Bot API, for lichess-bot, BotLi and others: they connect to http://… instead of Lichess.
         lichess: Option<lichess::Config> = None,
     }
 }
@@ -175,7 +175,7 @@ impl Config {
             return error("no tournament: add an [[arena.tournament]] with a name and a time".into());
         }
         if let Some((one, other, address)) = same_port(&listening) {
-            return error(format!("{one} and {other} both listen on {address}: give each a port of its own"));
+            return error(format!("{one} and {other} both listen on {address}: give each its own port"));
         }
         let mut names = BTreeSet::new();
         for tournament in &self.tournament {

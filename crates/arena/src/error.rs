@@ -19,13 +19,13 @@ pub enum ArenaError {
     Games(#[from] UnusableFolder),
     #[error("cannot read the openings {}: {source}", path.display())]
     Openings { path: PathBuf, source: io::Error },
-    #[error("cannot read the users of IMCS, {}: {why}; mend it, or set users = \"…\" in [arena.imcs] to another file", path.display())]
+    #[error("cannot read the users of IMCS, {}: {why}; correct it, or set users = \"…\" in [arena.imcs] to another file", path.display())]
     Users { path: PathBuf, why: String },
-    #[error("cannot use the keys {}: {source}; `zeitnot arena keys FILE NAME…` makes such a file", path.display())]
+    #[error("cannot use the keys {}: {source}; `zeitnot arena keys FILE NAME…` creates such a file", path.display())]
     Keys { path: PathBuf, source: KeysError },
     #[error(transparent)]
     Database(#[from] UnusableDatabase),
-    #[error("{}, line {line}: {why}; each line is to hold one FEN or EPD", path.display())]
+    #[error("{}, line {line}: {why}; each line must contain one FEN or EPD", path.display())]
     Opening { path: PathBuf, line: usize, why: String },
 }
 

@@ -31,9 +31,9 @@ use crate::{
 pub enum ResultsError {
     #[error("cannot read the database {location}: {why}")]
     Database { location: DatabaseLocation, why: DatabaseError },
-    #[error("there is no tournament '{name}' in {location}; it has: {known}")]
+    #[error("{location} has no tournament '{name}'; it has: {known}")]
     Unknown { location: DatabaseLocation, name: String, known: String },
-    #[error("{name} has more players or rounds than a report file holds: take the results as CSV or JSON")]
+    #[error("{name} has more players or rounds than a report file holds: use the results as CSV or JSON")]
     NoReport { name: String },
 }
 

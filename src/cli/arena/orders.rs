@@ -18,13 +18,13 @@ use crate::cli::{
 /// Access to a tournament.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Access {
-    /// Anybody may join
+    /// Anyone can join
     #[arg(long, group = "access")]
     open: bool,
-    /// File with the word that players must know to join, which only you can read; -: standard input
+    /// File with the password for joining, which only you can read; -: standard input
     #[arg(long, group = "access", value_name = "FILE")]
     password_file: Option<PathBuf>,
-    /// These players may join, each with a key, which `zeitnot arena player-keys` shows
+    /// Only these players can join, each with a key, which `zeitnot arena player-keys` shows
     #[arg(long, group = "access", value_name = "NAME", value_delimiter = ',')]
     keys: Option<Vec<String>>,
 }
@@ -84,7 +84,7 @@ pub(super) struct Player {
     name: String,
     /// Player
     player: String,
-    /// Reason, which is shown
+    /// Reason to show
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
 }
@@ -105,10 +105,10 @@ pub(super) struct Pair {
 pub(super) struct Correction {
     /// Id of the game, as in its link and in the tag GameId
     game: String,
-    /// Result that is to count; *: the game does not count, and is played again where that can be
+    /// New result; *: the game does not count, and is played again if possible
     #[arg(value_parser = ["1-0", "0-1", "1/2-1/2", "*"])]
     result: String,
-    /// Reason, which is shown
+    /// Reason to show
     #[arg(long, value_name = "TEXT")]
     note: String,
 }
@@ -157,27 +157,27 @@ Examples:
     Edit(Box<To<Wanted>>),
     /// Delete a created tournament before its first pairing
     ///
-    /// Players who have joined are told so, and disconnected.
+    /// Players who have joined are notified and disconnected.
     Delete(To<Tournament>),
-    /// Draw keys for players of a tournament that asks for them, and show them this once
+    /// Generate keys for players of a tournament that requires them, and show them once
     ///
-    /// A player who has a key already gets a new one in its place. Prints the line by which each joins.
+    /// A new key replaces a player's old one. Prints the line with which each player joins.
     PlayerKeys(To<Players>),
-    /// Begin a tournament with whoever is here
+    /// Begin a tournament with the players present
     Start(To<Tournament>),
-    /// Pause a tournament: running games end, and nobody is paired
+    /// Pause a tournament: running games finish, and no players are paired
     Pause(To<Tournament>),
-    /// Let a paused tournament go on
+    /// Resume a paused tournament
     Resume(To<Tournament>),
-    /// Let players join after the beginning, or no longer
+    /// Allow or forbid joining after the beginning
     Late(To<Late>),
-    /// Take a player out for good, who loses the running game and forfeits the rest
+    /// Remove a player for good: the player loses the running game and forfeits the rest
     Remove(To<Player>),
-    /// Decide the game that a player plays, or is to play next, against the player
+    /// Forfeit a player's current or next game
     Forfeit(To<Player>),
     /// Pair two players by hand: they meet next, with these colours
     PairPlayers(To<Pair>),
-    /// Correct the result of a game that is over
+    /// Correct the result of a finished game
     #[command(after_help = "\
 Examples:
   zeitnot arena correct d779c3aae51c11f186c902fc00000001 1/2-1/2 --note 'agreed on a draw'
@@ -275,14 +275,14 @@ impl Order {
             Order::Delete(To { what, .. }) => writeln!(out, "{} is deleted", what.name)?,
             Order::Start(To { what, .. }) => writeln!(out, "{} has begun", what.name)?,
             Order::Pause(To { what, .. }) => {
-                writeln!(out, "{} is paused: running games end, and nobody is paired", what.name)?;
+                writeln!(out, "{} is paused: running games finish, and no players are paired", what.name)?;
             }
-            Order::Resume(To { what, .. }) => writeln!(out, "{} goes on", what.name)?,
+            Order::Resume(To { what, .. }) => writeln!(out, "{} continues", what.name)?,
             Order::Late(To { what: Late { name, allowed }, .. }) if allowed == "on" => {
-                writeln!(out, "{name} lets players join after the beginning")?;
+                writeln!(out, "{name} admits players after its beginning")?;
             }
             Order::Late(To { what, .. }) => {
-                writeln!(out, "{} lets nobody join after the beginning", what.name)?;
+                writeln!(out, "{} admits no players after its beginning", what.name)?;
             }
             Order::Remove(To { what, .. }) => writeln!(out, "{} is out of {}", what.player, what.name)?,
             Order::Forfeit(To { what, .. }) => writeln!(out, "{} has lost the game", what.player)?,

@@ -151,7 +151,7 @@ impl App {
             Key::Up | Key::Down | Key::Left | Key::Right | Key::Home | Key::End => self.move_cursor(key),
             Key::Control('f') => self.is_flipped = !self.is_flipped,
             Key::Control('t') if self.table.can.takeback => return Some(Wish::TakeBack),
-            Key::Control('t') => self.refused("There is no move of yours to take back."),
+            Key::Control('t') => self.refused("You have no move to take back."),
             Key::Control('d') if self.table.can.draw => return Some(Wish::OfferDraw),
             Key::Control('d') => self.refused("A draw cannot be offered now."),
             Key::Control('r') if !self.is_running() => self.refused("The game is over."),

@@ -76,7 +76,7 @@ impl Config {
             && web.listen == metrics.listen
             && web.listen.port() != 0
         {
-            let what = format!("web.listen is {} as well: give each a port of its own", web.listen);
+            let what = format!("web.listen is {} as well: give each its own port", web.listen);
             found.add(&["metrics.listen", "web.listen"], what);
         }
         found.into_found()

@@ -42,22 +42,22 @@ const MAX_SIZE: u64 = 1 << 20;
 pub struct Config {
     /// Our engine.
     pub engine: engine::Config,
-    /// Other engines, each with a name, for the rules of `[[bot.choose]]`: a program by these keys, or an engine of ours by
-    /// those of `[engine]`; see docs/engines.md.
+    /// Other engines, each with a name, for the rules of `[[bot.choose]]`: a program with these keys, or one of our engines
+    /// with those of `[engine]`; see docs/engines.md.
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub engines: BTreeMap<String, external::Named>,
     /// Games at once, time for moves, and sources of moves.
     pub bot: bot::Config,
-    /// Servers that are asked for moves.
+    /// Servers to query for moves.
     pub online_moves: lookup::Config,
-    /// Moves and measured lags that are kept between games and runs.
+    /// Moves and measured lags, kept between games and runs.
     pub cache: cache::Config,
     /// Logs go to stderr; on a terminal the lines are short.
     pub log: log::Config,
     /// The page of `zeitnot play`: its games on all servers, challenges, deadlines, results; see docs/web.md.
     pub web: Option<page::Config>,
     /// A port for Prometheus (/metrics) and health checks (/healthz, /readyz), of `zeitnot play` and `zeitnot arena`; see
-    /// docs/service.md. It asks for no password: keep it on this machine or behind a firewall.
+    /// docs/service.md. It has no password: keep it on this machine or behind a firewall.
     pub metrics: Option<metrics::Config>,
     /// A tournament server for a class or a lab, for `zeitnot arena`; see docs/arena.md.
     pub arena: arena::Config,

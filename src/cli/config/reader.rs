@@ -297,7 +297,7 @@ fn early_part(root: &DeTable<'_>) -> Option<(Range<usize>, String, String)> {
     let (key, _) = parts.iter().min_by_key(|(key, _)| key.span().start)?;
     let name = format!("{SERVER}.{}", key.get_ref());
     let what = format!(
-        "[{name}] stands above the first [[{SERVER}]]; move it below the [[{SERVER}]] table that it belongs to"
+        "[{name}] is above the first [[{SERVER}]]; move it below the [[{SERVER}]] table that it belongs to"
     );
     parts.iter().all(|(_, value)| is_table(value)).then(|| (key.span(), name, what))
 }

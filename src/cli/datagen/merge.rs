@@ -1,4 +1,4 @@
-//! `zeitnot datagen merge`: joins files of games, and leaves out doubles.
+//! `zeitnot datagen merge`: joins files of games, without duplicates.
 
 use std::{
     collections::HashSet,
@@ -17,11 +17,11 @@ use zeitnot_trainer::games::{BadGame, GameFileError, GameReader, GameSet};
 
 use crate::cli::{CliError, io_error, print, progress, signals, unwritten, usage};
 
-/// Join files of games, and leave out doubles
+/// Join files of games, without duplicates
 ///
-/// Every game is replayed, so that OUT holds no damaged one. Games are the same if they begin with the same position and
+/// Every game is replayed, so that OUT contains no damaged one. Games are the same if they begin with the same position and
 /// have the same moves; the first one is kept. IN may be larger than the memory: each game takes about sixteen bytes of
-/// it. OUT is there when all is written, and only then.
+/// it. OUT appears only when it is complete.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,7 +36,7 @@ pub(super) struct Args {
     /// Files of `zeitnot datagen`
     #[arg(value_name = "IN", required = true)]
     inputs: Vec<PathBuf>,
-    /// Leave out the game within which a file ends, as after a kill or an incomplete copy, instead of giving up
+    /// Skip an incomplete last game of a file, as after a kill or a partial copy, instead of failing
     #[arg(long)]
     cut: bool,
 }
@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
             writeln!(out, "{}: {counts}", input.display())?;
         }
         let sum = |count: fn(&Counts) -> u64| counts.iter().map(count).sum::<u64>();
-        let games = sum(|counts| counts.games - counts.doubles);
+        let games = sum(|counts| counts.games - counts.duplicates);
         let positions = sum(|counts| counts.positions);
         writeln!(out, "{}: {games} games, {positions} positions", path.display())
     })
@@ -94,7 +94,7 @@ fn total_size(inputs: &[PathBuf]) -> Result<u64, CliError> {
 struct Counts {
     games: u64,
     /// Those that stand before it in this file or another one.
-    doubles: u64,
+    duplicates: u64,
     /// Positions with a score of those that are written.
     positions: u64,
     /// Whether the file ends within a game.
@@ -103,8 +103,8 @@ struct Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} games, {} doubles", self.games, self.doubles)?;
-        if self.games > 0 && self.games == self.doubles {
+        write!(f, "{} games, {} duplicates", self.games, self.duplicates)?;
+        if self.games > 0 && self.games == self.duplicates {
             write!(f, ": a copy?")?;
         }
         if self.is_cut { write!(f, ", and a cut one") } else { Ok(()) }
@@ -154,7 +154,7 @@ impl Merge<'_> {
                 self.out.write_all(game.bytes()).map_err(unwritten(self.path))?;
                 counts.positions += game.positions();
             } else {
-                counts.doubles += 1;
+                counts.duplicates += 1;
             }
         }
     }

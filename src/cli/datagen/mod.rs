@@ -49,7 +49,7 @@ pub(super) struct Args {
     /// Game: chess, a variant, minichess-2026, minichess-2023, minichess-imcs or tuc
     #[arg(long, value_name = "GAME", default_value = "chess")]
     game: GameKind,
-    /// Number of positions that the file shall hold; the last game is kept whole
+    /// Number of positions in the file; the last game is kept whole
     #[arg(long, value_name = "N", default_value_t = POSITIONS)]
     positions: NonZeroU64,
     /// Nodes for each move; a running iteration may take eight times as many
@@ -64,7 +64,7 @@ pub(super) struct Args {
     /// Evaluation: net, hand-made, or the path of a net
     #[arg(long, value_name = "EVALFILE", default_value_t)]
     eval_file: EvalFile,
-    /// Seed: the same one gives the same file [default: a random number]
+    /// Seed: the same seed gives the same file [default: a random number]
     #[arg(long)]
     seed: Option<u64>,
 }

@@ -161,7 +161,7 @@ pub(super) fn variant(name: &str) -> Result<GameKind, String> {
     let games = || variants::uci_variants().map(|(game, _)| game);
     let known = || games().map(GameKind::name).collect::<Vec<_>>().join(", ");
     let found = name.parse().ok().filter(|game| games().any(|it| it == *game));
-    found.ok_or_else(|| format!("known: {}; chess960 is chess with openings of its own", known()))
+    found.ok_or_else(|| format!("known: {}; chess960 is chess with its own openings", known()))
 }
 
 /// Maximum of times on the command line.

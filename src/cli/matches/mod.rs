@@ -37,12 +37,12 @@ const NEWS: usize = 256;
 
 /// Play engines against each other, and measure which one is better
 ///
-/// Each opening is played twice by each two that meet, with colours reversed. The referee runs the clocks: a move's time ends when it is read
+/// Each pair of engines plays each opening twice, with colours reversed. The referee runs the clocks: a move's time ends when it is read
 /// from the engine. A late or illegal move, or a crash, loses the game. An engine that crashed or hangs is started
 /// again for its next game.
 ///
 /// ENGINE is a path, a program in the search path, the name of an [engines.NAME] table of the configuration, or an
-/// engine of ours that plays within this process: `zeitnot`, `mcts`, `alpha-beta`, `random`. It may be followed by
+/// built-in engine that plays within this process: `zeitnot`, `mcts`, `alpha-beta`, `random`. It may be followed by
 /// arguments and by settings KEY=VALUE: name=, tc=, movetime=, nodes=, depth= (for this engine only),
 /// protocol=uci|xboard, folder=, restart=true (a new process for each game), and option.NAME= for its own options.
 /// Quote what contains spaces.
@@ -63,7 +63,7 @@ pub(super) struct Args {
     /// Engine; given twice, or more often
     #[arg(long, short, value_name = "ENGINE", required_unless_present = "queue", num_args = 1)]
     engine: Vec<String>,
-    /// Play the tries in this file instead, one after the other; those with a result are left out
+    /// Play the tries in this file instead, one after the other; tries with a result are skipped
     #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "games", "format", "pgn"])]
     queue: Option<PathBuf>,
     /// Append a row about each try to this page
@@ -72,7 +72,7 @@ pub(super) struct Args {
     /// Pairing of the engines, if there are more than two engines; in a gauntlet the first one meets each other
     #[arg(long, value_enum, default_value_t = FormatArg::RoundRobin)]
     format: FormatArg,
-    /// Number of games of each two that meet, two for each opening
+    /// Number of games of each pair of engines, two for each opening
     #[arg(long, short, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     games: u32,
     #[command(flatten)]
@@ -89,7 +89,7 @@ pub(super) struct Args {
     /// Append the games to this file
     #[arg(long, value_name = "FILE")]
     pgn: Option<PathBuf>,
-    /// Go on with the match in the PGN file, if there is one
+    /// Continue the match in the PGN file, if it exists
     #[arg(long, requires = "pgn")]
     resume: bool,
     /// Print the score after every N games

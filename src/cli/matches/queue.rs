@@ -103,7 +103,7 @@ fn read(args: &Args, path: &Path) -> Result<Vec<(String, Args)>, CliError> {
         let pgn = path.with_extension("games").join(format!("{}.pgn", file_name(&one.name)));
         if file_name(&one.name).is_empty() || !files.insert(pgn.clone()) {
             return Err(wrong(format!(
-                "[[try]] {number}: '{}' is no name, or the name of another one",
+                "[[try]] {number}: '{}' is not a valid name, or is used by another try",
                 one.name
             )));
         }

@@ -270,7 +270,7 @@ mod tests {
             ("a 'b", "a quote is not closed"),
             ("a cmd=b", "unknown key cmd; known: name, tc"),
             ("a nodes=0", "nodes=0: expected a number"),
-            ("a tc=fast", "'fast' is no time control"),
+            ("a tc=fast", "'fast' is not a time control"),
             ("a protocol=ugi", "expected uci or xboard"),
         ] {
             let error = Spec::parse(text).unwrap_err().to_string();

@@ -36,7 +36,7 @@ Examples:
   zeitnot runner state action                                 as the course's referee calls it
   zeitnot runner --time 2s --engine alpha-beta state action   a weaker opponent
 
-Exit code: 0 when stopped or done, 1 if ACTION cannot be written, 2 if STATE is no position to move in.")]
+Exit code: 0 when stopped or done, 1 if ACTION cannot be written, 2 if STATE is not a position with a legal move.")]
 pub(super) struct Args {
     /// The file with the position
     state: PathBuf,

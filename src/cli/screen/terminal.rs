@@ -52,7 +52,7 @@ impl Screen {
     pub(in crate::cli) fn require(instead: &str) -> Result<(), CliError> {
         match io::stdin().is_terminal() && io::stdout().is_terminal() {
             true => Ok(()),
-            false => Err(usage(format!("this is no terminal; {instead}"))),
+            false => Err(usage(format!("this is not a terminal; {instead}"))),
         }
     }
 

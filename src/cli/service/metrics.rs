@@ -18,7 +18,7 @@ use crate::cli::CliError;
 
 settings! {
     /// A port for Prometheus (/metrics) and health checks (/healthz, /readyz), of `zeitnot play` and `zeitnot arena`; see
-    /// docs/service.md. It asks for no password: keep it on this machine or behind a firewall.
+    /// docs/service.md. It has no password: keep it on this machine or behind a firewall.
     #[derive(PartialEq, Eq)]
     pub struct Config {
         /// Address to listen on for HTTP; port 0 takes any free port.

@@ -16,15 +16,15 @@ pub struct Config {
     #[schemars(example = &"127.0.0.1:3589")]
     pub listen: SocketAddr,
     /// File with names, passwords and ratings. Passwords are sent and stored as plain text: tell your users to choose one
-    /// that they use nowhere else. The user who registers as "admin" is administrator.
+    /// that they use nowhere else. The user who registers as "admin" becomes the administrator.
     #[serde(default = "users")]
     pub users: PathBuf,
-    /// Clock of both sides if an offer names none, in whole seconds.
+    /// Time of each side if an offer does not set it, in whole seconds.
     #[serde(default = "seconds::<300>", with = "HumanTime")]
     #[schemars(extend("x-min" = "1s", "x-max" = "1day"))]
     pub time: Duration,
-    /// A player whose connection breaks down can log in again and `accept` the running game within this time; the clock
-    /// runs.
+    /// Time in which a player whose connection broke can log in again and `accept` the running game; the clock keeps
+    /// running.
     #[serde(default = "seconds::<30>", with = "HumanTime")]
     #[schemars(extend("x-max" = "7days"))]
     pub reconnect: Duration,

@@ -113,7 +113,7 @@ pub(super) struct Accounts {
 
 #[derive(Copy, Clone, Debug, thiserror::Error)]
 pub(super) enum BadAccount {
-    #[error("This is no name for an account")]
+    #[error("Not a valid account name")]
     Name,
     #[error("This name or token is taken")]
     Taken,

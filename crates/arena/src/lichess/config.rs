@@ -14,7 +14,7 @@ pub(super) const INITIAL_RATING: i32 = 1500;
 /// Upper bound of both parts of any clock, also in a saved state: what a class tournament can have.
 pub(super) const MAX_CLOCK: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// The time controls that may be asked for.
+/// Time controls that challenges may have.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ClockPolicy {
@@ -44,30 +44,30 @@ pub struct Config {
     #[serde(default = "seconds::<7>", with = "HumanTime")]
     #[schemars(extend("x-min" = "1ms", "x-max" = "1day"))]
     pub game_keep_alive: Duration,
-    /// Lifetime of a challenge that its challenger does not keep alive.
+    /// Time after which a challenge ends that its challenger does not keep alive.
     #[serde(default = "seconds::<20>", with = "HumanTime")]
     #[schemars(extend("x-min" = "1ms", "x-max" = "1day"))]
     pub challenge_life: Duration,
-    /// Time for each player's first move; then the game is aborted.
+    /// Time for each player's first move, after which the game is aborted.
     #[serde(default = "seconds::<30>", with = "HumanTime")]
     #[schemars(extend("x-min" = "1ms", "x-max" = "1day"))]
     pub first_move: Duration,
-    /// A player without an open stream of the game for this long has left.
+    /// Time without an open stream of the game after which a player counts as gone.
     #[serde(default = "seconds::<10>", with = "HumanTime")]
     #[schemars(extend("x-min" = "1ms", "x-max" = "1day"))]
     pub gone_after: Duration,
-    /// Time from then until the opponent can claim the game.
+    /// Further time until the opponent can claim the game.
     #[serde(default = "seconds::<30>", with = "HumanTime")]
     #[schemars(extend("x-min" = "1ms", "x-max" = "1day"))]
     pub claim_after: Duration,
-    /// Allowed clocks: those of "lichess", or "any", such as 2+0.02.
+    /// Allowed clocks: "lichess", those of Lichess, or "any", such as 2+0.02.
     #[serde(default)]
     pub clocks: ClockPolicy,
-    /// Longest initial time of a clock, whatever is allowed.
+    /// Maximum initial time of a clock, even with `clocks = "any"`.
     #[serde(default = "seconds::<10_800>", with = "HumanTime")]
     #[schemars(extend("x-min" = "1ms", "x-max" = "7days"))]
     pub max_clock_limit: Duration,
-    /// Longest increment of a clock, whatever is allowed.
+    /// Maximum increment of a clock, even with `clocks = "any"`.
     #[serde(default = "seconds::<180>", with = "HumanTime")]
     #[schemars(extend("x-max" = "7days"))]
     pub max_clock_increment: Duration,
@@ -86,11 +86,11 @@ pub struct AccountConfig {
     /// Name, as its owner writes it.
     #[schemars(example = &"Zeitnot")]
     pub name: String,
-    /// Its token. Without any, nobody can log in.
+    /// Token of the account. Without one, the account cannot be used.
     #[serde(default)]
     #[schemars(with = "String", example = &"lip_change_me")]
     pub token: Option<Token>,
-    /// Private file with the token and nothing else in it (chmod 600).
+    /// Private file that contains only the token (chmod 600).
     #[serde(default)]
     #[schemars(example = &"zeitnot.token")]
     pub token_file: Option<PathBuf>,
@@ -100,14 +100,14 @@ pub struct AccountConfig {
     /// Initial rating for each kind of game.
     #[serde(default = "rating")]
     pub rating: i32,
-    /// Initial number of games for each kind: lichess-bot challenges nobody who has played none.
+    /// Initial number of games for each kind: lichess-bot does not challenge players without games.
     #[serde(default = "games")]
     pub games: u32,
-    /// An [[arena.tournament]] in which it plays whenever it is connected.
+    /// Name of the [[arena.tournament]] in which the account plays while it is connected.
     #[serde(default)]
     #[schemars(example = &"class")]
     pub class: Option<Name>,
-    /// Scopes of its token.
+    /// Scopes of the token.
     #[serde(default = "scopes")]
     #[schemars(with = "Vec<String>")]
     pub scopes: Vec<Scope>,
@@ -160,7 +160,7 @@ settings! {
         /// Openings of the event stream in ten minutes.
         #[schemars(range(min = 1))]
         event_streams: u32 = 30,
-        /// Requests for its own profile in five minutes.
+        /// Requests for the account's own profile in five minutes.
         #[schemars(range(min = 1))]
         accounts: u32 = 30,
         /// Challenges in a minute.

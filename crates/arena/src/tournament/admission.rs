@@ -24,9 +24,9 @@ pub(crate) enum JoinError {
     LooksLike { name: Name, other: Name },
     #[error("There are too many names from your address in tournament {0}")]
     TooManyNames(Name),
-    #[error("Tournament {0} asks for no key, and a name has no spaces: JOIN tournament name")]
+    #[error("Tournament {0} requires no key, and a name has no spaces: JOIN tournament name")]
     NoKeyAsked(Name),
-    #[error("Tournament {0} asks for a key: JOIN tournament name key")]
+    #[error("Tournament {0} requires a key: JOIN tournament name key")]
     KeyMissing(Name),
     #[error("That is not the key for {0}")]
     WrongKey(Name),
@@ -36,11 +36,11 @@ pub(crate) enum JoinError {
     NotListed(Name),
     #[error("Tournament {0} is full")]
     Full(Name),
-    #[error("{}", with_note(format!("The organiser has taken {name} out of the tournament"), note.as_ref()))]
+    #[error("{}", with_note(format!("The organiser has removed {name} from the tournament"), note.as_ref()))]
     Removed { name: Name, note: Option<Note> },
-    #[error("Tournament {0} takes nobody in any more: nothing is left to play for a newcomer")]
+    #[error("Tournament {0} is closed: no games are left for a newcomer")]
     TooLate(Name),
-    #[error("Tournament {0} has begun and takes nobody in any more, unless its organiser lets late ones in")]
+    #[error("Tournament {0} has begun: its organiser must allow late entries")]
     HasBegun(Name),
     #[error("Tournament {0} is over")]
     Over(String),

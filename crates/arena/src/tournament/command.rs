@@ -25,7 +25,7 @@ pub(crate) enum Command {
         player: Name,
         note: Option<Note>,
     },
-    /// Decides the game that a player plays, or is to play next, against the player.
+    /// Forfeits a player's current or next game.
     Forfeit {
         player: Name,
         note: Option<Note>,
@@ -48,33 +48,31 @@ pub(crate) enum Command {
 pub(crate) enum CommandError {
     #[error("there is no tournament {0}")]
     UnknownTournament(String),
-    #[error("tournament {0} is over: nothing about it can be changed any more")]
+    #[error("tournament {0} is over and can no longer be changed")]
     Over(String),
-    #[error("the tournament is over: game {0} cannot be played again, so give it a result that decides")]
+    #[error("the tournament is over: game {0} cannot be played again; give it another result")]
     NotAgain(String),
-    #[error("tournament {0} has begun already")]
+    #[error("tournament {0} has already begun")]
     HasBegun(Name),
-    #[error("tournament {name} needs two players to begin, and has {here}: let them join first")]
+    #[error("tournament {name} needs two players to begin, and has {here}")]
     TooFew { name: Name, here: usize },
-    #[error(
-        "tournament {0} cannot begin without a player of its gauntlet, and another one: let them join first"
-    )]
+    #[error("tournament {0} cannot begin without a player of its gauntlet and another player")]
     NoGauntlet(Name),
     #[error("tournament {0} is paused: resume it first")]
     IsPaused(Name),
     #[error("tournament {0} is not paused")]
     NotPaused(Name),
-    #[error("tournament {0} is a knockout, which takes nobody in once it has begun")]
+    #[error("tournament {0} is a knockout: it admits no players after its beginning")]
     NoLateEntries(Name),
-    #[error("tournament {0} is open to everybody at any time")]
+    #[error("tournament {0} is open at any time")]
     IsOpen(Name),
     #[error("tournament {0} has not begun: start it first")]
     NotBegun(Name),
-    #[error("there is no player {0} in the tournament")]
+    #[error("the tournament has no player {0}")]
     UnknownPlayer(Name),
     #[error("player {0} has been removed from the tournament")]
     IsRemoved(Name),
-    #[error("player {0} has no game that could be forfeited: nothing is paired, or it is over")]
+    #[error("player {0} has no game to forfeit: none is paired or running")]
     NothingToForfeit(Name),
     #[error("{0} cannot be paired with themselves")]
     Alone(Name),
@@ -84,11 +82,11 @@ pub(crate) enum CommandError {
     UnknownGame(String),
     #[error("game {0} is running: forfeit it, or correct it when it is over")]
     Running(String),
-    #[error("game {0} cannot be corrected yet: its result is on its way to the disk; try again in a moment")]
+    #[error("game {0} cannot be corrected yet: its result is being written; try again in a moment")]
     Unsettled(String),
-    #[error("game {0} has that result already")]
+    #[error("game {0} already has that result")]
     Unchanged(String),
-    #[error("game {game} cannot be corrected so: {why}")]
+    #[error("game {game} cannot be corrected like this: {why}")]
     NotCorrected { game: String, why: NotNow },
 }
 

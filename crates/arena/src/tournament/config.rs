@@ -56,24 +56,24 @@ pub struct TournamentConfig {
     #[serde(default)]
     #[schemars(example = &"baku")]
     pub acceleration: Option<AccelerationKind>,
-    /// Tie-breaks in the order in which they decide; if none is named, those of the pairing system.
+    /// Tie-breaks in the order in which they decide; by default those of the pairing system.
     #[serde(default)]
     pub tie_breaks: Vec<TieBreak>,
     /// Players of a gauntlet who meet all others.
     #[serde(default)]
     pub gauntlet: Vec<Name>,
-    /// Games of each pair in a round robin and a gauntlet; colors are balanced.
+    /// Games of each pair in a round robin or gauntlet; colours are balanced.
     #[serde(default = "games_per_pair")]
     #[schema(minimum = 1, maximum = 1_000_000)]
     #[schemars(range(min = 1, max = MAX_GAMES_PER_PAIR))]
     pub games_per_pair: u32,
-    /// Number of players with which play begins; with `start = "organiser"` how many may join.
+    /// Number of players with which play begins; with `start = "organiser"`, the maximum.
     #[serde(default)]
     #[schema(minimum = 2, maximum = 1024)]
     #[schemars(example = 12, range(min = 2, max = MAX_PLAYERS))]
     pub players: Option<usize>,
-    /// Beginning of play. In the file, the default is when it is full, or at once without `players`; otherwise, when the
-    /// organiser says so.
+    /// Beginning of play. In the file the default is when it is full, or at once without `players`; for a tournament created
+    /// by the API, when the organiser starts it.
     #[serde(default)]
     #[schema(value_type = StartKind)]
     #[schemars(example = &"organiser")]
@@ -91,7 +91,7 @@ pub struct TournamentConfig {
     #[schema(value_type = String, example = "3s")]
     #[schemars(extend("x-min" = "1ms", "x-max" = "7days"))]
     pub pairing_interval: Duration,
-    /// Minimum pause of a player between games.
+    /// Minimum pause of a player between two games.
     #[serde(default = "seconds::<5>", with = "HumanTime")]
     #[schema(value_type = String, example = "5s")]
     #[schemars(extend("x-max" = "7days"))]
@@ -101,23 +101,23 @@ pub struct TournamentConfig {
     #[schema(value_type = String, example = "1m")]
     #[schemars(extend("x-max" = "7days"))]
     pub absent_after: Duration,
-    /// Illegal moves in a row that cost a player the connection, and so the game.
+    /// Illegal moves in a row after which a player is disconnected and loses the game.
     #[serde(default = "max_illegal_moves")]
     #[schemars(range(min = 1))]
     pub max_illegal_moves: u32,
-    /// Time for which the name of a player who has left is kept for their address. Not needed with keys.
+    /// Time for which the name of a player who has left is reserved for their address. Keys make it unnecessary.
     #[serde(default = "seconds::<60>", with = "HumanTime", skip_serializing)]
     #[schemars(extend("default" = "1m", "x-max" = "7days"))]
     pub name_held: Duration,
-    /// Word that players write after their name in `JOIN`.
+    /// Password that players write after their name in `JOIN`.
     #[serde(default, skip_serializing)]
     #[schemars(with = "String", example = &"sesame")]
     pub password: Option<Secret>,
-    /// File of players and keys, as `zeitnot arena keys` makes it; nobody else can join, or those with the password.
+    /// File of players and keys from `zeitnot arena keys`; others can join only with the password, if there is one.
     #[serde(default, skip_serializing)]
     #[schemars(example = &"class.keys")]
     pub keys: Option<PathBuf>,
-    /// File of FEN or EPD lines; a game and its return game begin from the same one.
+    /// File of openings, one FEN or EPD a line; a game and its return game begin from the same one.
     #[serde(default, skip_serializing)]
     #[schemars(example = &"openings.epd")]
     pub openings: Option<PathBuf>,
@@ -152,9 +152,9 @@ impl fmt::Display for TournamentConfig {
 pub enum StartKind {
     /// Begins when all seats are taken.
     Full,
-    /// Begins when the organiser says so.
+    /// Begins when the organiser starts it.
     Organiser,
-    /// Begins at once: those who are there are paired, until the arena is stopped.
+    /// Begins at once: the players present are paired, until the arena is stopped.
     AtOnce,
 }
 
@@ -317,7 +317,7 @@ impl TournamentConfig {
                 Err("late_entries: with start = \"at-once\" anybody may join at any time".into())
             }
             _ if self.late_entries && self.pairing == PairingKind::Knockout => {
-                Err("late_entries: a knockout takes nobody in once it has begun".into())
+                Err("late_entries: a knockout admits no players after its beginning".into())
             }
             _ => Ok(()),
         }

@@ -50,19 +50,19 @@ pub(crate) enum ManageError {
     Settings(#[from] SettingsError),
     #[error(transparent)]
     Edit(#[from] EditError),
-    #[error("there is a tournament {0} already: choose another name")]
+    #[error("tournament {0} already exists: choose another name")]
     Exists(Name),
     #[error("the name {name} looks like {other}, which is taken: choose another one")]
     LooksLike { name: Name, other: Name },
-    #[error("{MAX_RUNNING} tournaments run already: wait until one is complete")]
+    #[error("{MAX_RUNNING} tournaments are already running: wait until one is complete")]
     TooMany,
-    #[error("there have been {MAX_TOURNAMENTS} tournaments: start the arena again for more")]
+    #[error("the arena has run {MAX_TOURNAMENTS} tournaments: restart it for more")]
     TooManyInAll,
     #[error("nobody could join: set tcp = \"127.0.0.1:8000\" in [arena]")]
     NoPort,
-    #[error("tournament {0} is one of the configuration file: change it there, and start the arena again")]
+    #[error("tournament {0} is one of the configuration file: change it there, and restart the arena")]
     Configured(Name),
-    #[error("tournament {0} asks for no keys: change its access to {{\"keys\": [\"NAME\"]}}")]
+    #[error("tournament {0} requires no keys: change its access to {{\"keys\": [\"NAME\"]}}")]
     NoKeys(Name),
     #[error("tournament {0} is over")]
     Over(Name),

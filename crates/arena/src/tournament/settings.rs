@@ -149,7 +149,7 @@ fn all_exposed<S: Serializer>(keys: &BTreeMap<Name, Secret>, serializer: S) -> R
 pub(crate) enum SettingsError {
     #[error("{0}")]
     Invalid(String),
-    #[error("the name of a tournament stays: create another one, with the name {0}")]
+    #[error("a tournament cannot be renamed: create another one with the name {0}")]
     Renamed(Name),
     #[error("the system has no random numbers for a key")]
     NoRandom,

@@ -26,15 +26,15 @@ pub struct TucConfig {
     #[serde(default)]
     #[schemars(example = 50)]
     pub games: Option<NonZeroU32>,
-    /// A move that arrives later than this after the start is the last one. By default, the edition's.
+    /// The first move that arrives later than this after the start is the last one. By default the edition's.
     #[serde(default, with = "HumanTime")]
     #[schemars(example = &"14m", extend("x-max" = "7days"))]
     pub time_limit: Option<Duration>,
-    /// Chance of a new prize after a move. By default, the edition's.
+    /// Probability of a new prize after a move. By default the edition's.
     #[serde(default)]
     #[schemars(example = 0.1)]
     pub prize_chance: Option<Chance>,
-    /// Chance that a prize is worth a point. By default, the edition's.
+    /// Probability that a prize is worth a point. By default the edition's.
     #[serde(default)]
     #[schemars(example = 0.9)]
     pub worth_chance: Option<Chance>,
@@ -75,7 +75,7 @@ pub struct Chance(f64);
 
 /// Number that is not a [`Chance`].
 #[derive(Debug, thiserror::Error, PartialEq)]
-#[error("{0} is no chance: expected a number from 0 to 1")]
+#[error("{0} is not a probability: expected a number from 0 to 1")]
 pub struct BadChance(f64);
 
 impl TryFrom<f64> for Chance {

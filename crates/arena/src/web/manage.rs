@@ -23,7 +23,7 @@ struct KeysRequest {
     names: BTreeSet<Name>,
 }
 
-/// Keys of players. They are shown this once.
+/// Keys of players. They are shown only once.
 #[derive(Serialize, ToSchema)]
 struct DrawnKeys {
     /// One for each name.
@@ -35,9 +35,9 @@ struct DrawnKeys {
 struct DrawnKey {
     /// Player.
     name: String,
-    /// Word that only this player is to know.
+    /// Secret of this player.
     key: String,
-    /// Line by which the player's program joins.
+    /// Line with which the player's program joins.
     #[schema(example = "JOIN class alice 7mqwz3kkfh2xpd9e")]
     line: String,
 }
@@ -127,7 +127,7 @@ async fn settings(
     Ok(Json(tournaments.manager.settings(name).await?))
 }
 
-/// Draws keys for players, in place of those that they had, and shows them this once
+/// Generates keys for players, which replace their old ones, and shows them once
 #[utoipa::path(post, path = "/api/tournaments/{name}/keys", security(("organiser" = [])), params(("name" = String, Path)),
     request_body = KeysRequest, responses(
         (status = 200, body = DrawnKeys), (status = "4XX", body = ErrorBody)))]
@@ -146,7 +146,7 @@ async fn keys(
     Ok(Json(DrawnKeys { keys: drawn.into_iter().map(key).collect() }))
 }
 
-/// Lists the latest who have named a tournament that is not there
+/// Lists the latest players who named an unknown tournament
 #[utoipa::path(get, path = "/api/refusals", security(("organiser" = [])), responses(
     (status = 200, body = Refusals), (status = "4XX", body = ErrorBody)))]
 async fn refusals(

@@ -38,7 +38,7 @@ struct PairingRequest {
     black: Name,
 }
 
-/// Result that counts in place of the one at the board.
+/// Result that replaces the one at the board.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Correction {
@@ -78,7 +78,7 @@ async fn order(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Begins a tournament with whoever is here
+/// Begins a tournament with the players present
 #[utoipa::path(post, path = "/api/tournaments/{name}/start", security(("organiser" = [])), params(("name" = String, Path)), responses(
     (status = 204, description = "It has begun"), (status = "4XX", body = ErrorBody)))]
 async fn start(
@@ -89,7 +89,7 @@ async fn start(
     order(tournaments, &name, Command::Start).await
 }
 
-/// Pauses a tournament: running games end, and nobody is paired
+/// Pauses a tournament: running games finish, and no players are paired
 #[utoipa::path(post, path = "/api/tournaments/{name}/pause", security(("organiser" = [])), params(("name" = String, Path)), responses(
     (status = 204, description = "It is paused"), (status = "4XX", body = ErrorBody)))]
 async fn pause(
@@ -100,7 +100,7 @@ async fn pause(
     order(tournaments, &name, Command::Pause).await
 }
 
-/// Lets a paused tournament go on
+/// Resumes a paused tournament
 #[utoipa::path(post, path = "/api/tournaments/{name}/resume", security(("organiser" = [])), params(("name" = String, Path)), responses(
     (status = 204, description = "It goes on"), (status = "4XX", body = ErrorBody)))]
 async fn resume(
@@ -111,7 +111,7 @@ async fn resume(
     order(tournaments, &name, Command::Resume).await
 }
 
-/// Lets players join after the beginning, or no longer
+/// Allows or forbids joining after the beginning
 #[utoipa::path(post, path = "/api/tournaments/{name}/late", security(("organiser" = [])), params(("name" = String, Path)),
     request_body = LateEntries, responses(
         (status = 204, description = "It is so"), (status = "4XX", body = ErrorBody)))]
@@ -124,7 +124,7 @@ async fn late(
     order(tournaments, &name, Command::LateEntries(allowed)).await
 }
 
-/// Takes a player out for good, who loses the running game and forfeits the rest
+/// Removes a player for good: the player loses the running game and forfeits the rest
 #[utoipa::path(post, path = "/api/tournaments/{name}/players/{player}/remove", security(("organiser" = [])),
     params(("name" = String, Path), ("player" = String, Path)), request_body = NoteRequest, responses(
         (status = 204, description = "The player is out"), (status = "4XX", body = ErrorBody)))]
@@ -138,7 +138,7 @@ async fn remove(
     order(tournaments, &tournament, Command::Remove { player, note }).await
 }
 
-/// Decides the game that a player plays, or is to play next, against the player
+/// Forfeits a player's current or next game
 #[utoipa::path(post, path = "/api/tournaments/{name}/players/{player}/forfeit", security(("organiser" = [])),
     params(("name" = String, Path), ("player" = String, Path)), request_body = NoteRequest, responses(
         (status = 204, description = "The game is lost"), (status = "4XX", body = ErrorBody)))]

@@ -245,7 +245,7 @@ fn refusal(error: &ResultsError, tournament: &str) -> ApiError {
         ResultsError::NoReport { .. } => ApiError::missing(error.to_string()),
         ResultsError::Database { .. } => {
             tracing::error!("{error}");
-            let told = "the database cannot be read: the arena's log says why";
+            let told = "the database cannot be read; the arena's log has the reason";
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, told)
         }
     }

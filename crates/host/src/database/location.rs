@@ -74,7 +74,7 @@ pub enum BadLocation {
     #[error("the URL has an unknown parameter; known are {}", PARAMETERS.join(", "))]
     Parameter,
     #[error(
-        "this program was built without PostgreSQL: install it with `cargo install zeitnot --locked --features \
+        "this program was built without PostgreSQL: install it with `cargo install --path . --locked --features \
          postgres`, or name a file"
     )]
     NotBuilt,

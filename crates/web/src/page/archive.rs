@@ -84,7 +84,7 @@ pub(super) fn is_id(id: &str) -> bool {
 
 pub(super) fn unreadable(database: &Readers, error: &DatabaseError) -> ApiError {
     tracing::error!("cannot read the database {}: {error}", database.location());
-    let error = "the database cannot be read: the arena's log says why";
+    let error = "the database cannot be read; the arena's log has the reason";
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error)
 }
 

@@ -46,7 +46,7 @@ async fn show(
     Ok(Json(if by_organiser.is_ok() { bot } else { bot.for_visitors() }))
 }
 
-/// Lets the bot take no new games, and leave when those that run are over
+/// Stops the bot: it takes no new games, and exits when the running ones are over
 #[utoipa::path(post, path = "/api/bot/stop", security(("organiser" = [])), responses(
     (status = 202, description = "It stops"), (status = "4XX", body = ErrorBody)))]
 async fn stop(State(web): State<WebState>, _organiser: ByOrganiser) -> Result<StatusCode, ApiError> {
@@ -93,7 +93,7 @@ async fn join(
     give(&web, Order::Join(order)).await
 }
 
-/// Plays a player no more until the program ends; a running game goes on
+/// Blocks a player until the program exits; a running game continues
 #[utoipa::path(post, path = "/api/bot/block", security(("organiser" = [])), request_body = BlockOrder, responses(
     (status = 202, body = OrderTaken), (status = "4XX", body = ErrorBody)))]
 async fn block(
@@ -104,7 +104,7 @@ async fn block(
     give(&web, Order::Block(order)).await
 }
 
-/// Plays a blocked player again
+/// Unblocks a player
 #[utoipa::path(post, path = "/api/bot/unblock", security(("organiser" = [])), request_body = BlockOrder, responses(
     (status = 202, body = OrderTaken), (status = "4XX", body = ErrorBody)))]
 async fn unblock(

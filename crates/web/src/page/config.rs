@@ -19,16 +19,16 @@ settings! {
     pub struct Config {
         /// Address to listen on for HTTP. "0.0.0.0:8080" accepts other machines; port 0 takes any free port.
         listen: SocketAddr = ([127, 0, 0, 1], 8080).into(),
-        /// Address under which a proxy shows the page.
+        /// Address of the page behind a proxy.
         #[schemars(with = "String", example = &"https://chess.example.org")]
         public: Option<PublicUrl> = None,
-        /// Set if all requests come from a proxy that adds X-Forwarded-For.
+        /// Whether all requests come from a proxy that adds X-Forwarded-For.
         behind_proxy: bool = false,
-        /// Token of the organiser or owner; or ZEITNOT_ORGANISER_TOKEN in the environment. Without either, a random one is
-        /// shown at each start.
+        /// Token of the organiser or owner, also by ZEITNOT_ORGANISER_TOKEN in the environment. Without one, each start shows a
+        /// random token.
         #[schemars(with = "String", example = &"change_me")]
         token: Option<Secret> = None,
-        /// Private file with the token and nothing else in it (chmod 600).
+        /// Private file that contains only the token (chmod 600).
         #[schemars(example = &"organiser.token")]
         token_file: Option<PathBuf> = None,
         /// Maximum number of browser connections; a new one replaces an old one.

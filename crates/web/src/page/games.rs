@@ -21,9 +21,9 @@ use super::{
 /// List of games.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Games {
-    /// Running ones, the oldest first, and then the latest ended ones; 200 at most.
+    /// Running games, oldest first, then the latest finished ones; at most 200.
     games: Vec<GameSummary>,
-    /// `before` of the next page; none: these are the last ones.
+    /// `before` of the next page; absent on the last page.
     older: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn unknown(id: &str) -> ApiError {
     ApiError::missing(format!("there is no game {}: /api/games lists them", printable(id, 50)))
 }
 
-/// Lists running games, and then the latest ended ones, also of earlier runs
+/// Lists running games, then the latest finished ones, also of earlier runs
 #[utoipa::path(get, path = "/api/games", params(Before), responses((status = 200, body = Games)))]
 async fn list(
     State(web): State<WebState>,

@@ -111,7 +111,7 @@ struct Status {
     kinds: Vec<String>,
 }
 
-/// Tells who answers here
+/// Describes the server
 #[utoipa::path(get, path = "/api/status", security((), ("organiser" = [])), responses((status = 200, body = Status)))]
 async fn status(State(web): State<WebState>, by_organiser: Result<ByOrganiser, ApiError>) -> Json<Status> {
     Json(Status {

@@ -21,7 +21,7 @@ use super::{
 pub(crate) struct Tournaments {
     /// Those that are open in this run, by name, and then stored ones, the latest first, 20 at most.
     tournaments: Vec<TournamentSummary>,
-    /// `before` of the next page; none: these are the last ones.
+    /// `before` of the next page; absent on the last page.
     older: Option<i64>,
 }
 

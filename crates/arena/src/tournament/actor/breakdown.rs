@@ -29,7 +29,7 @@ impl TournamentActor {
         let name = &self.config.name;
         tracing::error!("{name}: an internal error pauses the tournament: {panic}; please report it");
         if self.progress.goes_on() {
-            let told = "An internal error, of which the log says more, has paused the tournament";
+            let told = "An internal error has paused the tournament; the log has the details";
             self.note_refusal(PROGRAM, &told);
             self.progress.apply(&Fact::Paused);
             self.journal.pause();

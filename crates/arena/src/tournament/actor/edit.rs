@@ -9,9 +9,9 @@ use zeitnot_host::{database::Fact, live::view::JoinLine};
 /// Reason why a tournament keeps its settings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EditError {
-    #[error("play has begun: settings can be changed before that only")]
+    #[error("play has begun: the settings can no longer be changed")]
     Begun,
-    #[error("{0} players have joined already: set players to no less")]
+    #[error("{0} players have already joined: set players to at least that")]
     TooFewSeats(usize),
 }
 

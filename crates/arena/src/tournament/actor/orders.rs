@@ -89,7 +89,7 @@ impl TournamentActor {
             return Err(CommandError::IsPaused(name));
         }
         self.call_off_all(|_| true, "The tournament is paused");
-        let told = format!("Tournament {name} is paused: running games go on, others wait");
+        let told = format!("Tournament {name} is paused: running games continue, no others begin");
         Ok(CarriedOut::new(Fact::Paused, told))
     }
 
@@ -100,7 +100,7 @@ impl TournamentActor {
             return Err(CommandError::NotPaused(name));
         }
         self.players.excuse_absence();
-        Ok(CarriedOut::new(Fact::Resumed, format!("Tournament {name} goes on")))
+        Ok(CarriedOut::new(Fact::Resumed, format!("Tournament {name} continues")))
     }
 
     fn let_late_in(&mut self, allowed: bool) -> Result<CarriedOut, CommandError> {
@@ -111,7 +111,11 @@ impl TournamentActor {
         if allowed && self.config.pairing == PairingKind::Knockout {
             return Err(CommandError::NoLateEntries(name));
         }
-        let told = if allowed { "lets late ones in" } else { "lets nobody in after its beginning" };
+        let told = if allowed {
+            "admits players after its beginning"
+        } else {
+            "admits no players after its beginning"
+        };
         Ok(CarriedOut::new(Fact::LateEntries { allowed }, format!("Tournament {name} {told}")))
     }
 
@@ -126,7 +130,7 @@ impl TournamentActor {
             Some(Doing::Playing(tag)) => drop(self.decide(tag, seat, note.clone())),
             Some(Doing::Waiting) | None => {}
         }
-        let told = format!("The organiser has taken player {player} out of the tournament");
+        let told = format!("The organiser has removed player {player} from the tournament");
         let mut order = CarriedOut::new(Fact::Removed { player: player.clone(), note: note.clone() }, told);
         let client = self.players.client(seat).cloned();
         order.removed = client.map(|client| (seat, client));

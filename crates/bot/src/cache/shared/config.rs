@@ -29,7 +29,7 @@ pub enum BadSharedUrl {
     )]
     Form,
     #[error(
-        "this program was built without Redis: install it with `cargo install zeitnot --locked --features redis`, or \
+        "this program was built without Redis: install it with `cargo install --path . --locked --features redis`, or \
          remove the address"
     )]
     NotBuilt,

@@ -4,27 +4,27 @@ use super::super::law::laws;
 
 laws! {
     MEETS_ONCE "meets-once": "no pair plays one game twice, no game is stored twice, and none is repeated twice" {
-        GAME_TWICE "tournament-game-twice": "the database has a game that is over a second time";
+        GAME_TWICE "tournament-game-twice": "the database has a finished game twice";
     }
     ONE_BOARD "one-board": "no player plays two games at once" {
-        STAYS_AT_BOARD "tournament-stays-at-board": "a game that is told stays at its board";
+        STAYS_AT_BOARD "tournament-stays-at-board": "an announced game stays at its board";
     }
     COLOURS "colours": "the colours of each pair are balanced, where the organiser has not paired by hand" {
-        WHITE_ALWAYS "tournament-white-always": "the database has the player whose name comes first as White";
+        WHITE_ALWAYS "tournament-white-always": "the database records the player with the lesser name as White";
     }
-    BYES "byes": "there are byes where there are rounds, and in a Swiss one for each player" {
+    BYES "byes": "byes exist only with rounds, and in a Swiss at most one for each player" {
         BYE_TWICE "tournament-bye-twice": "the standings have each bye twice";
     }
-    STANDINGS "standings": "the standings are the sum of the results and byes that are written" {
+    STANDINGS "standings": "the standings are the sum of the stored results and byes" {
         LOSES_RESULT "tournament-loses-result": "the standings lack a point of the leader";
     }
-    TOLD_IS_WRITTEN "tournament-told-is-written": "a result is told and shown as it is on the disk, unless the disk has failed, or not answered for 5 s" {
-        TOLD_EARLY "tournament-told-early": "players hear of an end as soon as the game has one";
+    TOLD_IS_WRITTEN "tournament-told-is-written": "a result is announced and shown as stored, unless the disk has failed or has not answered for 5 s" {
+        TOLD_EARLY "tournament-told-early": "players learn of an end before it is stored";
     }
-    RESTORED "counted-once": "after a kill each result that is written counts once, and those that were told are there" {
-        LOSES_LAST "tournament-loses-last": "a kill takes back a result that was told";
+    RESTORED "counted-once": "after a kill each stored result counts once, and all announced ones are stored" {
+        LOSES_LAST "tournament-loses-last": "a kill loses an announced result";
     }
-    ENDS "ends": "a tournament with an end ends once all can play, and what was broken off is repeated by then" {
-        NO_PAIRING "tournament-no-pairing": "the turns that pair players never come";
+    ENDS "ends": "a tournament with an end ends once all can play, and aborted games have been repeated by then" {
+        NO_PAIRING "tournament-no-pairing": "players are never paired";
     }
 }
