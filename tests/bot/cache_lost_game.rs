@@ -29,7 +29,7 @@ fn house(cache: &Cache, moves: usize) -> House {
     let cache = cache.clone();
     let lag = Duration::from_millis(5);
     // The time for a move does not depend on how busy the machine is.
-    let resign = Resign { moves, score: 500 };
+    let resign = Resign { moves, score: 500, ..Resign::default() };
     let config = Config { move_overhead: lag, min_lag: lag, max_lag: lag, resign, ..Config::default() };
     house_with(Kind::Search, config, |context| context.set_cache(cache))
 }

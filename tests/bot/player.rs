@@ -163,7 +163,7 @@ const DEAD_DRAWN: &str = "8/8/4k3/3p4/3P4/4K3/8/8 w - - 0 1";
 
 #[test]
 async fn offers_a_draw_with_its_move_and_agrees_to_one() {
-    let draw = Draw { score: 60, moves: 2, min_game_length: 1, max_pieces: 4 };
+    let draw = Draw { score: 60, moves: 2, min_game_length: 1, max_pieces: 4, ..Draw::default() };
     let house = house(
         Kind::Search,
         Config { draw, untimed_move_time: Duration::from_millis(300), ..Config::default() },
@@ -189,7 +189,7 @@ async fn offers_a_draw_with_its_move_and_agrees_to_one() {
 async fn gives_up_what_is_lost_and_only_if_it_is_told_to() {
     let lost = "7k/8/8/8/8/8/qq5P/7K w - - 0 1";
     for (moves, gives_up) in [(0, false), (1, true)] {
-        let resign = Resign { moves, score: 500 };
+        let resign = Resign { moves, score: 500, ..Resign::default() };
         let house = house(
             Kind::Search,
             Config { resign, untimed_move_time: Duration::from_millis(50), ..Config::default() },

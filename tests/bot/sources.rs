@@ -315,7 +315,7 @@ async fn the_search_chooses_where_the_tables_only_suggest() {
 
 #[test]
 async fn a_table_that_wins_is_no_reason_to_give_up_and_one_that_loses_is() {
-    let resign = Resign { moves: 1, score: 500 };
+    let resign = Resign { moves: 1, score: 500, ..Resign::default() };
     for (category, gives_up) in [("loss", false), ("cursed-win", false), ("maybe-win", false), ("win", true)]
     {
         let answer =

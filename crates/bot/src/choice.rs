@@ -185,7 +185,11 @@ mod tests {
             side: Color::Black,
             names: ByColor(["a".into(), "b".into()]),
             time_control: Some("180+2".parse().unwrap()),
-            details: GameDetails { rated: Some(true), opponent: Some(Opponent::Bot), correspondence: false },
+            details: GameDetails {
+                rated: Some(true),
+                opponent: Some(Opponent::Bot),
+                ..GameDetails::default()
+            },
         }
     }
 

@@ -1,6 +1,7 @@
 //! Draws and resignations: when to offer or accept a draw, and when to resign.
 
 use zeitnot_engine::Score;
+use zeitnot_seat::{GameDetails, Opponent};
 use zeitnot_settings::settings;
 
 settings! {
@@ -15,6 +16,11 @@ settings! {
         min_game_length: usize = 40,
         /// Not with more pieces than this on the board.
         max_pieces: usize = 32,
+        /// Whether to offer and accept draws against humans.
+        against_humans: bool = true,
+        /// Minimum rating of the opponent; unrated opponents count as strong enough. Without it, any.
+        #[schemars(example = 2300)]
+        min_rating: Option<i32> = None,
     }
 }
 
@@ -26,6 +32,11 @@ settings! {
         score: u16 = 1000,
         /// … for this many of our moves in a row; 0: we never resign.
         moves: usize = 0,
+        /// Whether to resign against humans.
+        against_humans: bool = true,
+        /// Minimum rating of the opponent; unrated opponents count as strong enough. Without it, any.
+        #[schemars(example = 2300)]
+        min_rating: Option<i32> = None,
     }
 }
 
@@ -55,7 +66,14 @@ pub(crate) struct GameStage {
 }
 
 impl DrawResignPolicy {
-    pub(crate) fn new(draw: Draw, resign: Resign) -> Self {
+    /// Creates a policy for a game against this opponent. Conditions that exclude the opponent are turned off.
+    pub(crate) fn new(mut draw: Draw, mut resign: Resign, details: GameDetails) -> Self {
+        if !is_meant(details, draw.against_humans, draw.min_rating) {
+            draw.moves = 0;
+        }
+        if !is_meant(details, resign.against_humans, resign.min_rating) {
+            resign.moves = 0;
+        }
         DrawResignPolicy { draw, resign, scores: Vec::new(), offered_at: None, is_offered: false }
     }
 
@@ -120,16 +138,33 @@ impl DrawResignPolicy {
     }
 }
 
+/// Returns whether conditions include an opponent. What the server does not report excludes nobody.
+fn is_meant(details: GameDetails, against_humans: bool, min_rating: Option<i32>) -> bool {
+    let is_kind_meant = against_humans || details.opponent != Some(Opponent::Human);
+    let is_weak = min_rating.zip(details.opponent_rating).is_some_and(|(min, rating)| rating < min);
+    is_kind_meant && !is_weak
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const DRAW: Draw = Draw { score: 10, moves: 3, min_game_length: 30, max_pieces: 10 };
-    const RESIGN: Resign = Resign { score: 500, moves: 2 };
+    const DRAW: Draw = Draw {
+        score: 10,
+        moves: 3,
+        min_game_length: 30,
+        max_pieces: 10,
+        against_humans: true,
+        min_rating: None,
+    };
+    const RESIGN: Resign = Resign { score: 500, moves: 2, against_humans: true, min_rating: None };
     const LATE: GameStage = GameStage { move_number: 30, piece_count: 10 };
 
     fn policy(scores: &[Score]) -> DrawResignPolicy {
-        DrawResignPolicy { scores: scores.to_vec(), ..DrawResignPolicy::new(DRAW, RESIGN) }
+        DrawResignPolicy {
+            scores: scores.to_vec(),
+            ..DrawResignPolicy::new(DRAW, RESIGN, GameDetails::default())
+        }
     }
 
     fn cp(scores: &[i32]) -> DrawResignPolicy {
@@ -146,6 +181,38 @@ mod tests {
         even.draw_offered();
         assert!(!even.offers_draw(stage));
         assert!(!default(&[-3000; 50]).resigns());
+    }
+
+    #[test]
+    fn opponents_may_be_excluded_by_kind_and_rating() {
+        let human = Some(Opponent::Human);
+        let bot = Some(Opponent::Bot);
+        for (opponent, opponent_rating, against_humans, min_rating, expected) in [
+            (human, Some(1500), true, None, true),
+            (human, Some(2900), false, None, false),
+            (bot, Some(1500), false, None, true),
+            (None, None, false, Some(2300), true),
+            (human, Some(2299), true, Some(2300), false),
+            (bot, Some(2300), false, Some(2300), true),
+            (bot, None, true, Some(2300), true),
+        ] {
+            let details = GameDetails { opponent, opponent_rating, ..GameDetails::default() };
+            let draw = Draw { against_humans, min_rating, ..DRAW };
+            let resign = Resign { against_humans, min_rating, ..RESIGN };
+            let policy = |draw, resign, score| {
+                let mut policy = DrawResignPolicy::new(draw, resign, details);
+                (0..5).for_each(|_| policy.add(Score::cp(score)));
+                policy
+            };
+            let mut even = policy(draw, RESIGN, 0);
+            assert_eq!(even.offers_draw(LATE), expected, "{details:?}");
+            even.draw_offered();
+            assert_eq!(even.accepts_draw(LATE), expected, "{details:?}");
+            // Each has conditions of its own.
+            assert!(policy(draw, RESIGN, -900).resigns());
+            assert_eq!(policy(DRAW, resign, -900).resigns(), expected, "{details:?}");
+            assert!(policy(DRAW, resign, 0).offers_draw(LATE));
+        }
     }
 
     #[test]

@@ -77,6 +77,8 @@ pub struct GameDetails {
     pub rated: Option<bool>,
     /// Kind of opponent.
     pub opponent: Option<Opponent>,
+    /// Rating of the opponent.
+    pub opponent_rating: Option<i32>,
     /// Whether it is a correspondence game, with days for a move: the player does not ponder.
     pub correspondence: bool,
 }

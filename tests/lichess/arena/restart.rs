@@ -77,7 +77,7 @@ fn start_bot(address: SocketAddr, name: &str) -> Client {
     let settings = bot::Config {
         max_games: GAMES,
         max_move_time: Duration::from_millis(80),
-        draw: Draw { score: u16::MAX, moves: 1, min_game_length: 30, max_pieces: 32 },
+        draw: Draw { score: u16::MAX, moves: 1, min_game_length: 30, ..Draw::default() },
         ..Default::default()
     };
     let concurrency = format!("concurrency = 8\n{PATIENT}");

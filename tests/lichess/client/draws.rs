@@ -1,8 +1,14 @@
 //! Draws and resignations in games on Lichess.
 
+use zeitnot_bot::{Config, policy::Resign};
+use zeitnot_clients::lichess::Lichess;
+use zeitnot_engine::Kind;
 use zeitnot_seat::{Action, Event};
 
-use crate::support::lichess_client::{ID, full, over, seated, state};
+use crate::support::{
+    lichess_client::{Client, ID, config, full, over, seated, state},
+    lichess_server::Server,
+};
 
 const OFFER: &str = r#","bdraw":true"#;
 
@@ -53,6 +59,37 @@ async fn a_resignation_is_repeated_until_it_arrives() {
     game.line(&over("").replace(r#""moves""#, r#""winner":"black","moves""#));
     assert_eq!(seat.ended().await, "black wins: white resigned");
     client.ends().await;
+}
+
+#[test]
+async fn a_lost_game_is_resigned_only_against_the_opponents_that_are_meant() {
+    let resign = Resign { moves: 1, score: 500, ..Resign::default() };
+    let bots_only = Resign { against_humans: false, ..resign };
+    let strong_only = Resign { min_rating: Some(2300), ..resign };
+    for (resign, opponent, expected) in [
+        (resign, r#""rating":1500"#, true),
+        (bots_only, r#""rating":1500"#, false),
+        (bots_only, r#""title":"BOT","rating":1500"#, true),
+        (strong_only, r#""rating":2299"#, false),
+        (strong_only, r#""rating":2300"#, true),
+    ] {
+        let mut server = Server::start().await;
+        let bot = Config { resign, ..Config::default() };
+        let client =
+            Client::with_bot::<Lichess>(config(&server.url, "lip_hush", "games = 1"), Kind::Search, bot);
+        server.online().await;
+        let full = full(true, "")
+            .replace("startpos", "7k/8/8/8/8/8/qq5P/7K w - - 0 1")
+            .replace(r#""key":"standard""#, r#""key":"fromPosition""#)
+            .replace(":2000", ":600000")
+            .replace(r#""name":"Them""#, &format!(r#""name":"Them",{opponent}"#));
+        let game = server.begin(&full).await;
+        let post = server.post().await;
+        assert_eq!(post.path.ends_with("/resign"), expected, "{resign:?} {opponent}: {post:?}");
+        post.ok();
+        game.line(&over(""));
+        client.ends().await;
+    }
 }
 
 #[test(start_paused = true)]

@@ -100,7 +100,7 @@ impl Player {
             line: Arc::new(line),
             clock: GameClock::new(&info, &context),
             metrics: GameMetrics::new(&info),
-            policy: DrawResignPolicy::new(context.config.draw, context.config.resign),
+            policy: DrawResignPolicy::new(context.config.draw, context.config.resign, info.details),
             info,
             context,
             board,
@@ -227,7 +227,8 @@ impl Player {
         (self.expected, self.answered, self.last_move) = (None, None, None);
         self.refused.clear();
         self.clock.discard_answer();
-        self.policy = DrawResignPolicy::new(self.context.config.draw, self.context.config.resign);
+        let config = &self.context.config;
+        self.policy = DrawResignPolicy::new(config.draw, config.resign, self.info.details);
         self.board.take_back(plies);
         let moves = &mut Arc::make_mut(&mut self.line).moves;
         moves.truncate(moves.len().saturating_sub(plies));

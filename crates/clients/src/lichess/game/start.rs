@@ -64,6 +64,7 @@ pub(crate) async fn start(
         details: GameDetails {
             rated: Some(full.rated),
             opponent: Some(kind),
+            opponent_rating: players[!color].rating,
             correspondence: full.clock.is_none(),
         },
     };
