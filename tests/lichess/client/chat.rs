@@ -102,6 +102,23 @@ async fn each_command_is_answered_in_its_room() {
 }
 
 #[test(start_paused = true)]
+async fn a_crowd_of_spectators_leaves_the_opponent_an_answer() {
+    let settings = "chat = { commands = ['name'], max_answers_in_total = 20 }";
+    let (mut server, _client, game, mut seat) = seated(settings, &full(true, "")).await;
+    seat.asked().await;
+    let name = format!("Zeitnot%2C+on+test+{}", env!("CARGO_PKG_VERSION"));
+    for number in 0..300 {
+        game.line(&line("spectator", &format!("u{number}"), "!name"));
+        if number < 20 {
+            server.hear_chat(&format!("room=spectator&text={name}")).await.ok();
+        }
+    }
+    server.hears_nothing().await;
+    game.line(&line("player", "Them", "!name"));
+    server.hear_chat(&format!("room=player&text={name}")).await.ok();
+}
+
+#[test(start_paused = true)]
 async fn the_chat_goes_on_after_a_rate_limit() {
     let (mut server, _client, game, mut seat) =
         seated("chat = { hello = 'Hi', max_answers = 1000 }", &full(true, "")).await;
