@@ -1,11 +1,13 @@
 //! Chat in games on Lichess: greetings, answers to commands, and moves that never wait for it.
 
+use std::time::Duration;
+
 use tokio::time::{Instant, timeout};
 use zeitnot_seat::{Eval, EvalScore};
 use zeitnot_testing::LONG;
 
 use crate::support::{
-    lichess_client::{CLOCK, ID, THEM, challenge, finish_seated, full, over, seated, state},
+    lichess_client::{CLOCK, ID, PATIENT, THEM, challenge, finish_seated, full, over, seated, state},
     lichess_server::{Feed, Post, QUIET, Server},
 };
 
@@ -18,6 +20,9 @@ impl Server {
         self.hear_form(&format!("/api/bot/game/{ID}/chat"), form).await
     }
 }
+
+const COMMANDS: &str = "concurrency = 1\nchat = { max_answers = 1000 }\nchallenge.bot.accept = false\n\
+    challenge.human = { variants = ['standard'], time_controls = ['bullet'] }";
 
 fn line(room: &str, user: &str, text: &str) -> String {
     format!(r#"{{"type":"chatLine","room":"{room}","username":"{user}","text":"{text}"}}"#)
@@ -34,7 +39,7 @@ async fn the_chat_greets_answers_so_often_and_says_farewell() {
         game.line(&line("spectator", "Eve", "!queue"));
     }
     for _ in 0..2 {
-        server.hear_chat("room=spectator&text=Nobody+waits.").await.ok();
+        server.hear_chat("room=spectator&text=Nobody+is+waiting.").await.ok();
     }
     server.hears_nothing().await;
     game.line(&over(""));
@@ -70,14 +75,19 @@ async fn answer(server: &mut Server, game: &Feed, line: &str, wanted: &str) -> S
 
 #[test(start_paused = true)]
 async fn each_command_is_answered_in_its_room() {
-    let (mut server, _client, game, mut seat) =
-        seated("concurrency = 1\nchat = { max_answers = 1000 }", &full(true, "")).await;
+    let (mut server, _client, game, mut seat) = seated(COMMANDS, &full(true, "")).await;
     let (turn, _) = seat.asked().await;
     let name = format!("Zeitnot%2C+on+test+{}", env!("CARGO_PKG_VERSION"));
-    let help = "I+answer+%21help%2C+%21name%2C+%21eval%2C+%21queue.";
+    let queue = "%21queue%2C";
+    let others = "%21challenge%2C+%21variants.";
+    let help = format!("I+answer+%21help%2C+%21name%2C+{queue}+%21wait%2C+{others}");
+    let help_spectators = format!("I+answer+%21help%2C+%21name%2C+%21eval%2C+{queue}+{others}");
+    let bots = "no+challenges+from+bots.";
     for (room, text, answer) in [
-        ("player", "!help", help),
-        ("spectator", "!help", help),
+        ("player", "!help", help.as_str()),
+        ("spectator", "!help", &help_spectators),
+        ("spectator", "!variants", &format!("I+accept+standard+from+humans%3B+{bots}")),
+        ("player", "!challenge", &format!("I+accept+bullet+%28casual%2C+rated%29+from+humans%3B+{bots}")),
         ("spectator", "!name", &name),
         ("spectator", "!eval", "I+have+not+searched+yet."),
         ("player", "!eval", "I+tell+that+only+to+spectators."),
@@ -116,6 +126,29 @@ async fn a_crowd_of_spectators_leaves_the_opponent_an_answer() {
     server.hears_nothing().await;
     game.line(&line("player", "Them", "!name"));
     server.hear_chat(&format!("room=player&text={name}")).await.ok();
+}
+
+#[test(start_paused = true)]
+async fn an_opponent_who_asks_for_it_has_more_time_for_the_first_move() {
+    let settings = format!("games = 1\nchat = {{ wait_time = '10s' }}\n{PATIENT}");
+    let (mut server, client, game, mut seat) = seated(&settings, &full(true, "")).await;
+    let (turn, _) = seat.asked().await;
+    for (room, user, answer) in [
+        ("spectator", "Eve", "Only+my+opponent+can+ask+for+that."),
+        ("player", "Them", "I+will+wait+10+s+for+your+first+move."),
+        ("player", "Them", "I+wait+only+for+your+first+move%2C+and+only+once."),
+    ] {
+        game.line(&line(room, user, "!wait"));
+        server.hear_chat(&format!("room={room}&text={answer}")).await.ok();
+    }
+    seat.play(turn, "e2e4").await;
+    server.take_move().await;
+    game.line(&state("e2e4", r#","expiration":{"idleMillis":0,"millisToMove":300}"#));
+    let moved = Instant::now();
+    server.hear_game("abort").await.ok();
+    assert!(moved.elapsed() >= Duration::from_secs(9), "{:?}", moved.elapsed());
+    game.line(&over("e2e4"));
+    client.ends().await;
 }
 
 #[test(start_paused = true)]

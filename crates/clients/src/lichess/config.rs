@@ -89,6 +89,7 @@ impl Config {
         GameRules {
             claim: self.claim,
             max_takebacks: self.max_takebacks_accepted,
+            wait_time: self.chat.wait_time(),
             berserk: self.berserk,
             correspondence: self.correspondence,
         }

@@ -168,7 +168,7 @@ async fn play(
     };
     info!("playing as {}", user.id);
     let http = Http::new(&config.url, &token, Some(user.id.as_str()), &config.timeouts).map_err(failed)?;
-    let (chat, sent) = ChatSender::start(config.chat.clone(), http.clone());
+    let (chat, sent) = ChatSender::start(config.chat.clone(), &config.challenge, http.clone());
     let players = list_updates::watch(&config.players).await;
     let file = config.matchmaking.as_ref().and_then(|matchmaking| matchmaking.history_file.clone());
     let history = read_history(file.clone()).await;

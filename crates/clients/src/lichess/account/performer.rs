@@ -139,6 +139,7 @@ impl<'a> Performer<'a> {
                 let config = self.updates.borrow_and_update().clone();
                 self.players.reconfigure(&config.players);
                 self.context.rules = config.game_rules();
+                self.context.chat.set_accepted(&config.challenge);
                 Input::Reconfigured(Box::new(config))
             }
             () = self.seats.next() => Input::Wake,

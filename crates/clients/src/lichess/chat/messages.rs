@@ -2,12 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Deserializer, Serialize, de::Error};
-use zeitnot_seat::{Eval, EvalScore};
-use zeitnot_settings::{HumanTime, JsonSchema, schemars, settings};
+use serde::{Deserialize, Deserializer, de::Error};
+use zeitnot_settings::{HumanTime, settings};
 use zeitnot_wire::lichess::{Chat, ChatLine, Room};
 
-use super::limits::AnswerLimits;
+use super::{
+    commands::Command,
+    facts::{AccountFacts, GameFacts},
+    limits::AnswerLimits,
+};
 
 /// The server's limit for a line.
 const MAX_CHARS: usize = 140;
@@ -30,8 +33,11 @@ settings! {
         /// To spectators when a game ends.
         #[serde(deserialize_with = "message")]
         goodbye_spectators: String = String::new(),
-        /// Commands that are answered, such as !help; !eval only to spectators.
+        /// Commands that are answered, such as !help; !eval only to spectators, !wait only to the opponent.
         commands: Vec<Command> = Command::ALL.to_vec(),
+        /// Time that !wait gives the opponent for the first move, once a game.
+        #[serde(with = "HumanTime")]
+        wait_time: Duration = Duration::from_secs(60),
         /// Maximum number of answers to one person within `answer_window`.
         max_answers: usize = 3,
         /// Maximum number of answers to all opponents together within `answer_window`, and to all spectators together.
@@ -40,6 +46,13 @@ settings! {
         #[serde(with = "HumanTime")]
         #[schemars(extend("x-min" = "1ms"))]
         answer_window: Duration = Duration::from_secs(60),
+    }
+}
+
+impl Config {
+    /// Returns the time that `!wait` gives, if the command is answered.
+    pub(crate) fn wait_time(&self) -> Option<Duration> {
+        self.commands.contains(&Command::Wait).then_some(self.wait_time)
     }
 }
 
@@ -64,49 +77,6 @@ fn words_in_braces(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let end = after.find('}').filter(|end| is_word(&after[..*end]))?;
         Some((at, &text[at..at + end + 2]))
     })
-}
-
-/// Commands of users, as `!help` and so on.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Command {
-    /// Lists the commands.
-    Help,
-    /// Names the bot and its engine.
-    Name,
-    /// Tells the evaluation, to spectators only.
-    Eval,
-    /// Names those who wait for a game.
-    Queue,
-}
-
-impl Command {
-    const ALL: [Command; 4] = [Command::Help, Command::Name, Command::Eval, Command::Queue];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Command::Help => "!help",
-            Command::Name => "!name",
-            Command::Eval => "!eval",
-            Command::Queue => "!queue",
-        }
-    }
-
-    fn parse(text: &str) -> Option<Command> {
-        let word = text.split_whitespace().next()?;
-        Command::ALL.into_iter().find(|command| command.as_str().eq_ignore_ascii_case(word))
-    }
-}
-
-/// Facts of a game that messages may tell.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct GameFacts {
-    pub(crate) opponent: String,
-    pub(crate) me: String,
-    pub(crate) engine: String,
-    pub(crate) eval: Option<Eval>,
-    /// Those who wait for a game, the next one first.
-    pub(crate) queue: Vec<String>,
 }
 
 /// Composes the messages of an account.
@@ -135,26 +105,20 @@ impl Messages {
     }
 
     /// Returns the answer to a line, if one is due. Our own lines and the server's get none.
-    pub(crate) fn answer(&mut self, line: &ChatLine, facts: &GameFacts, now: Instant) -> Option<Chat> {
+    pub(crate) fn answer(
+        &mut self,
+        line: &ChatLine,
+        facts: &GameFacts,
+        account: &AccountFacts,
+        now: Instant,
+    ) -> Option<Chat> {
         let user = line.username.to_ascii_lowercase();
         if user == "lichess" || user == facts.me.to_ascii_lowercase() {
             return None;
         }
         let commands = &self.config.commands;
         let command = Command::parse(&line.text).filter(|command| commands.contains(command))?;
-        let text = match command {
-            Command::Help => {
-                let words: Vec<_> = commands.iter().map(|command| command.as_str()).collect();
-                format!("I answer {}.", words.join(", "))
-            }
-            Command::Name => format!("{}, on {} {}", facts.me, facts.engine, env!("CARGO_PKG_VERSION")),
-            Command::Eval if line.room == Room::Spectator => {
-                facts.eval.map_or("I have not searched yet.".into(), eval_text)
-            }
-            Command::Eval => "I tell that only to spectators.".to_owned(),
-            Command::Queue if facts.queue.is_empty() => "Nobody waits.".to_owned(),
-            Command::Queue => format!("Next: {}", facts.queue.join(", ")),
-        };
+        let text = command.answer(line, commands, facts, account);
         let chat = || Chat { room: line.room.clone(), text: clean(&text) };
         self.limits.admit(&line.room, user, now).then(chat)
     }
@@ -185,21 +149,16 @@ impl GameFacts {
     }
 }
 
-fn eval_text(eval: Eval) -> String {
-    let Eval { score, depth } = eval;
-    match score {
-        EvalScore::Centipawns(cp) => format!("{:+.2} at depth {depth}", f64::from(cp) / 100.0),
-        EvalScore::Mate(moves) if moves < 0 => {
-            format!("I am mated in {} at depth {depth}", moves.unsigned_abs())
-        }
-        EvalScore::Mate(moves) => format!("I mate in {moves} at depth {depth}"),
-    }
-}
-
 /// Makes one line that the server takes.
 fn clean(text: &str) -> String {
     let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    printable.trim().chars().take(MAX_CHARS).collect()
+    let text = printable.trim();
+    if text.chars().count() <= MAX_CHARS {
+        return text.to_owned();
+    }
+    let cut: String = text.chars().take(MAX_CHARS - 1).collect();
+    let end = cut.rfind(' ').map_or(cut.len(), |space| space + 1);
+    format!("{}…", &cut[..end])
 }
 
 #[cfg(test)]
@@ -246,27 +205,28 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_answered() {
+    fn only_commands_of_others_are_answered() {
         let now = Instant::now();
         let mut messages = Messages::new(Config { max_answers: 100, ..Config::default() });
-        let eval = Some(Eval { score: EvalScore::Centipawns(-123), depth: 12 });
-        let facts = GameFacts { eval, queue: vec!["a".into(), "b".into()], ..facts() };
-        let mut answer = |room, user: &str, text: &str| messages.answer(&line(room, user, text), &facts, now);
-        for (room, text, expected) in [
-            (Room::Player, "!HELP me", Some("I answer !help, !name, !eval, !queue.")),
-            (Room::Spectator, "!eval", Some("-1.23 at depth 12")),
-            (Room::Player, "!eval", Some("I tell that only to spectators.")),
-            (Room::Player, "!queue", Some("Next: a, b")),
-            (Room::Player, "!quit", None),
-            (Room::Player, "hello", None),
-            (Room::Player, "", None),
-        ] {
-            let expected = expected.map(|text| Chat { room: room.clone(), text: text.to_owned() });
-            assert_eq!(answer(room, "bob", text), expected, "{text}");
+        let mut answer = |user: &str, text: &str| {
+            messages.answer(&line(Room::Spectator, user, text), &facts(), &AccountFacts::default(), now)
+        };
+        let text = "Nobody is waiting.".to_owned();
+        assert_eq!(answer("bob", "!QUEUE please"), Some(Chat { room: Room::Spectator, text }));
+        for (user, text) in
+            [("bob", "!quit"), ("bob", "hello"), ("bob", ""), ("zeitnot", "!name"), ("lichess", "!name")]
+        {
+            assert_eq!(answer(user, text), None, "{user}: {text}");
         }
-        assert_eq!(answer(Room::Player, "zeitnot", "!name"), None);
-        assert_eq!(answer(Room::Player, "lichess", "!name"), None);
-        assert_eq!(eval_text(Eval { score: EvalScore::Mate(-2), depth: 9 }), "I am mated in 2 at depth 9");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_at_a_word() {
+        let text = "standard, ".repeat(20);
+        let cut = clean(&text);
+        assert!(cut.ends_with("standard, …") && cut.chars().count() <= MAX_CHARS, "{cut}");
+        assert_eq!(clean(&"a".repeat(200)).chars().count(), MAX_CHARS);
+        assert_eq!(clean(&"a".repeat(140)), "a".repeat(140));
     }
 
     #[test]
@@ -274,7 +234,8 @@ mod tests {
         let now = Instant::now();
         let mut messages = Messages::new(toml::from_str("max_answers = 2\ncommands = ['name']").unwrap());
         let mut ask = |user: &str, text: &str| {
-            messages.answer(&line(Room::Player, user, text), &facts(), now).is_some()
+            let account = AccountFacts::default();
+            messages.answer(&line(Room::Player, user, text), &facts(), &account, now).is_some()
         };
         assert!(!ask("bob", "!help") && ask("bob", "!name") && ask("Bob", "!name") && !ask("bob", "!name"));
     }
@@ -282,11 +243,14 @@ mod tests {
     proptest! {
         #[test]
         fn messages_are_short_and_without_control_characters(text in "\\PC*|[{}a-z\\x00-\\x20]*", name in ".*") {
-            let facts = GameFacts { opponent: name.clone(), queue: vec![name], ..facts() };
+            let facts = GameFacts { opponent: name.clone(), ..facts() };
+            let account = AccountFacts { queue: vec![name], ..AccountFacts::default() };
             let mut messages = Messages::new(Config { hello: text.clone(), ..Config::default() });
             let mut said = messages.hello(&facts);
-            said.extend(messages.answer(&line(Room::Player, "bob", &text), &facts, Instant::now()));
-            said.extend(messages.answer(&line(Room::Player, "bob", "!queue"), &facts, Instant::now()));
+            for text in [&text, "!queue"] {
+                let line = line(Room::Player, "bob", text);
+                said.extend(messages.answer(&line, &facts, &account, Instant::now()));
+            }
             for chat in said {
                 prop_assert!(chat.text.chars().count() <= MAX_CHARS && !chat.text.chars().any(char::is_control));
             }

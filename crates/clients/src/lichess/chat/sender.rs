@@ -15,8 +15,11 @@ use tokio_util::task::AbortOnDropHandle;
 use tracing::debug;
 use zeitnot_wire::lichess::{Chat, ChatLine, Form, GameId};
 
-use super::messages::{Config, GameFacts, Messages};
-use crate::lichess::{Http, RequestKind};
+use super::{
+    facts::{AccountFacts, GameFacts},
+    messages::{Config, Messages},
+};
+use crate::lichess::{Http, RequestKind, challenges::config as challenge};
 
 /// Occasions that may wait to be handled; that takes no time, so more is a flood.
 const INBOX: usize = 64;
@@ -39,20 +42,24 @@ pub(crate) enum GameDetails {
 #[derive(Clone, Debug)]
 pub(crate) struct ChatSender {
     occasions: mpsc::Sender<(GameId, GameFacts, GameDetails)>,
-    /// Those who wait for a game; written by the account alone.
-    queue: watch::Sender<Vec<String>>,
+    /// Written by the account alone.
+    account: watch::Sender<AccountFacts>,
 }
 
 impl ChatSender {
     /// Starts the sender's task. It ends when everything is sent and no [`ChatSender`] is left.
-    pub(crate) fn start(config: Config, http: Http) -> (ChatSender, AbortOnDropHandle<()>) {
+    pub(crate) fn start(
+        config: Config,
+        accepted: &challenge::Config,
+        http: Http,
+    ) -> (ChatSender, AbortOnDropHandle<()>) {
         let (occasions, inbox) = mpsc::channel(INBOX);
-        let (queue, waiting) = watch::channel(Vec::new());
+        let (account, facts) = watch::channel(AccountFacts::new(accepted));
         let messages = Messages::new(config);
         let pending = VecDeque::new();
         let greeted = VecDeque::new();
-        let worker = Worker { messages, http, waiting, pending, greeted };
-        (ChatSender { occasions, queue }, AbortOnDropHandle::new(tokio::spawn(worker.run(inbox))))
+        let worker = Worker { messages, http, account: facts, pending, greeted };
+        (ChatSender { occasions, account }, AbortOnDropHandle::new(tokio::spawn(worker.run(inbox))))
     }
 
     /// Queues a message without waiting.
@@ -64,14 +71,19 @@ impl ChatSender {
 
     /// Sets the names of the waiting challengers, the next one first.
     pub(crate) fn set_queue(&self, names: Vec<String>) {
-        self.queue.send_replace(names);
+        self.account.send_modify(|facts| facts.queue = names);
+    }
+
+    /// Sets which challenges are accepted.
+    pub(crate) fn set_accepted(&self, config: &challenge::Config) {
+        self.account.send_modify(|facts| facts.set_accepted(config));
     }
 }
 
 struct Worker {
     messages: Messages,
     http: Http,
-    waiting: watch::Receiver<Vec<String>>,
+    account: watch::Receiver<AccountFacts>,
     pending: VecDeque<(GameId, Chat)>,
     greeted: VecDeque<GameId>,
 }
@@ -94,7 +106,6 @@ impl Worker {
     }
 
     fn handle(&mut self, id: GameId, facts: GameFacts, details: GameDetails) {
-        let facts = GameFacts { queue: self.waiting.borrow().clone(), ..facts };
         let chats = match details {
             GameDetails::Begun if self.greeted.contains(&id) => Vec::new(),
             GameDetails::Begun => {
@@ -104,7 +115,8 @@ impl Worker {
             }
             GameDetails::Ended => self.messages.goodbye(&facts),
             GameDetails::Line(line) => {
-                self.messages.answer(&line, &facts, Instant::now()).into_iter().collect()
+                let account = self.account.borrow();
+                self.messages.answer(&line, &facts, &account, Instant::now()).into_iter().collect()
             }
         };
         for chat in chats {

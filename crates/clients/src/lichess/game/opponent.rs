@@ -24,6 +24,8 @@ const MAX_CLAIM_DELAY: Duration = Duration::from_secs(60);
 pub(crate) struct Opponent {
     color: Color,
     pub(crate) abort_at: Option<Instant>,
+    /// Time for the first move that the opponent has asked for.
+    granted: Option<Duration>,
     /// The game keeps its slot until then, as it can neither begin nor be aborted.
     pub(crate) given_up_at: Option<Instant>,
     absence: Option<Absence>,
@@ -51,6 +53,7 @@ impl Opponent {
         Opponent {
             color,
             abort_at: None,
+            granted: None,
             given_up_at: None,
             absence: None,
             offers_draw: false,
@@ -82,8 +85,20 @@ impl Opponent {
         if !is_awaited {
             (self.abort_at, self.given_up_at) = (None, None);
         } else if self.abort_at.is_none() {
+            let limit = limit.max(self.granted.unwrap_or_default());
             self.abort_at = Some(read_at + limit.min(MAX_TIME) + ABORT_MARGIN);
         }
+    }
+
+    /// Gives the opponent this time for the first move, once. Returns whether it does.
+    pub(crate) fn grant(&mut self, time: Duration) -> bool {
+        let is_granted = self.granted.is_none() && self.given_up_at.is_none();
+        if is_granted {
+            self.granted = Some(time);
+            let abort_at = now() + time.min(MAX_TIME) + ABORT_MARGIN;
+            self.abort_at = self.abort_at.map(|at| at.max(abort_at));
+        }
+        is_granted
     }
 
     /// Aborts once: where that is refused, it would be again.
@@ -130,5 +145,31 @@ impl Opponent {
             absence.claim_at = Some(now() + absence.delay);
             absence.delay = (2 * absence.delay).min(MAX_CLAIM_DELAY);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_for_the_first_move_is_granted_once_and_postpones_an_abort() {
+        let (second, minute) = (Duration::from_secs(1), Duration::from_secs(60));
+        let began = now();
+        let mut waiting = Opponent::new(Color::Black, 0);
+        waiting.await_first_move(true, second, began);
+        assert!(waiting.abort_at.is_some_and(|at| at < began + minute));
+        assert!(waiting.grant(minute));
+        let granted = waiting.abort_at;
+        assert!(granted.is_some_and(|at| at >= began + minute));
+        assert!(!waiting.grant(minute) && waiting.abort_at == granted);
+        // Before the wait begins; and never less than the server's limit.
+        let mut early = Opponent::new(Color::Black, 0);
+        assert!(early.grant(minute) && early.abort_at.is_none());
+        early.await_first_move(true, second, began);
+        assert_eq!(early.abort_at, Some(began + minute + ABORT_MARGIN));
+        let mut short = Opponent::new(Color::Black, 0);
+        short.await_first_move(true, minute, began);
+        assert!(short.grant(second) && short.abort_at == Some(began + minute + ABORT_MARGIN));
     }
 }

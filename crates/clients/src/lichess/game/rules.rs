@@ -16,6 +16,8 @@ use zeitnot_wire::lichess::GameFull;
 pub(crate) struct GameRules {
     pub(crate) claim: Claim,
     pub(crate) max_takebacks: u32,
+    /// Time that `!wait` gives the opponent for the first move; `None`: the command is not answered.
+    pub(crate) wait_time: Option<Duration>,
     pub(crate) berserk: Berserk,
     pub(crate) correspondence: Correspondence,
 }

@@ -2,7 +2,7 @@
 //!
 //! `position` holds what the server tells, `answers` what the player wants, `ending` how a game ends.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::select;
 use tokio_util::sync::DropGuard;
@@ -24,7 +24,11 @@ use super::{
 use crate::{
     lichess::{
         HttpError, Stream, StreamEvent, Tasks,
-        chat::{messages::GameFacts, sender::GameDetails},
+        chat::{
+            commands::{Command, is_opponent},
+            facts::GameFacts,
+            sender::GameDetails,
+        },
         records::record::GameRecord,
     },
     wait::until,
@@ -248,22 +252,38 @@ impl GameSession {
     }
 
     /// Passes on chat that may be a command.
-    fn read_chat(&self, line: ChatLine) {
+    fn read_chat(&mut self, line: ChatLine) {
         debug!("{} in chat: {:?}", line.username, line.text);
         if line.text.trim_start().starts_with('!') {
-            self.chat(GameDetails::Line(line));
+            let granted = self.grant_wait(&line);
+            let facts = GameFacts { granted, ..self.facts() };
+            self.context.chat.send(self.id, facts, GameDetails::Line(line));
         }
     }
 
+    /// Gives the opponent more time for the first move, if the line asks for it. Returns the time.
+    fn grant_wait(&mut self, line: &ChatLine) -> Option<Duration> {
+        let color = !self.info.side;
+        let has_moved = self.tracker.plies() > usize::from(self.tracker.first_color() != color);
+        let is_due = Command::parse(&line.text) == Some(Command::Wait)
+            && is_opponent(line, &self.info.names[color])
+            && !has_moved
+            && !self.is_correspondence();
+        self.context.rules.wait_time.filter(|time| is_due && self.opponent.grant(*time))
+    }
+
     fn chat(&self, details: GameDetails) {
+        self.context.chat.send(self.id, self.facts(), details);
+    }
+
+    fn facts(&self) -> GameFacts {
         let color = self.info.side;
-        let facts = GameFacts {
+        GameFacts {
             opponent: self.info.names[!color].clone(),
             me: self.info.names[color].clone(),
             engine: self.player.engine().to_owned(),
             eval: self.eval,
-            queue: Vec::new(),
-        };
-        self.context.chat.send(self.id, facts, details);
+            granted: None,
+        }
     }
 }
