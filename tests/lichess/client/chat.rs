@@ -77,11 +77,11 @@ async fn answer(server: &mut Server, game: &Feed, line: &str, wanted: &str) -> S
 async fn each_command_is_answered_in_its_room() {
     let (mut server, _client, game, mut seat) = seated(COMMANDS, &full(true, "")).await;
     let (turn, _) = seat.asked().await;
-    let name = format!("Zeitnot%2C+on+test+{}", env!("CARGO_PKG_VERSION"));
+    let name = format!("Zeitnot+running+test+%28Zeitnot+{}%29", env!("CARGO_PKG_VERSION"));
     let queue = "%21queue%2C";
-    let others = "%21challenge%2C+%21variants.";
-    let help = format!("I+answer+%21help%2C+%21name%2C+{queue}+%21wait%2C+{others}");
-    let help_spectators = format!("I+answer+%21help%2C+%21name%2C+%21eval%2C+{queue}+{others}");
+    let others = "%21challenge%2C+%21variants";
+    let help = format!("Commands%3A+%21help%2C+%21name%2C+{queue}+%21wait%2C+{others}");
+    let help_spectators = format!("Commands%3A+%21help%2C+%21name%2C+%21eval%2C+{queue}+{others}");
     let bots = "no+challenges+from+bots.";
     for (room, text, answer) in [
         ("player", "!help", help.as_str()),
@@ -89,8 +89,8 @@ async fn each_command_is_answered_in_its_room() {
         ("spectator", "!variants", &format!("I+accept+standard+from+humans%3B+{bots}")),
         ("player", "!challenge", &format!("I+accept+bullet+%28casual%2C+rated%29+from+humans%3B+{bots}")),
         ("spectator", "!name", &name),
-        ("spectator", "!eval", "I+have+not+searched+yet."),
-        ("player", "!eval", "I+tell+that+only+to+spectators."),
+        ("spectator", "!eval", "No+evaluation+yet."),
+        ("player", "!eval", "Only+spectators+can+ask+for+that."),
     ] {
         game.line(&line(room, "Eve", text));
         server.hear_chat(&format!("room={room}&text={answer}")).await.ok();
@@ -100,15 +100,15 @@ async fn each_command_is_answered_in_its_room() {
     server.take_move().await;
     game.line(&state("e2e4", ""));
     let told = answer(&mut server, &game, &line("spectator", "Eve", "!eval"), "depth").await;
-    assert_eq!(told, "room=spectator&text=%2B0.31+at+depth+9");
+    assert_eq!(told, "room=spectator&text=Evaluation%3A+%2B0.31+%28depth+9%29");
     for (id, name) in [("11112222", "Ann"), ("33334444", "Bob")] {
         let who = format!(r#"{{"id":"{}","name":"{name}"}}"#, name.to_lowercase());
         server.tell(&challenge(id, CLOCK).replace(THEM, &who));
     }
     let told = answer(&mut server, &game, &line("player", "Them", "!queue"), "Bob").await;
-    assert_eq!(told, "room=player&text=Next%3A+Ann%2C+Bob");
-    let told = answer(&mut server, &game, &line("spectator", "Eve", "!queue"), "Next").await;
-    assert_eq!(told, "room=spectator&text=Next%3A+Ann%2C+Bob");
+    assert_eq!(told, "room=player&text=Waiting%3A+Ann%2C+Bob");
+    let told = answer(&mut server, &game, &line("spectator", "Eve", "!queue"), "Waiting").await;
+    assert_eq!(told, "room=spectator&text=Waiting%3A+Ann%2C+Bob");
 }
 
 #[test(start_paused = true)]
@@ -116,7 +116,7 @@ async fn a_crowd_of_spectators_leaves_the_opponent_an_answer() {
     let settings = "chat = { commands = ['name'], max_answers_in_total = 20 }";
     let (mut server, _client, game, mut seat) = seated(settings, &full(true, "")).await;
     seat.asked().await;
-    let name = format!("Zeitnot%2C+on+test+{}", env!("CARGO_PKG_VERSION"));
+    let name = format!("Zeitnot+running+test+%28Zeitnot+{}%29", env!("CARGO_PKG_VERSION"));
     for number in 0..300 {
         game.line(&line("spectator", &format!("u{number}"), "!name"));
         if number < 20 {

@@ -11,6 +11,7 @@ use crate::support::{
         CLOCK, ID, challenge, finish, full, game_event, in_game, over, replied, start, start_with, state,
     },
     lichess_server::{QUIET, Server},
+    log::Log,
 };
 
 #[test]
@@ -275,6 +276,7 @@ async fn challenges_without_a_free_place_or_a_suitable_clock_are_declined() {
 
 #[test(start_paused = true)]
 async fn an_absent_opponent_leads_to_an_abort_or_a_claimed_victory() {
+    let log = Log::capture();
     let (mut server, client, game) = in_game("games = 1", &full(true, "")).await;
     let line = server.take_move_after("").await;
     game.line(&state(&line, r#","expiration":{"idleMillis":0,"millisToMove":300}"#));
@@ -291,6 +293,14 @@ async fn an_absent_opponent_leads_to_an_abort_or_a_claimed_victory() {
     server.hear_game("claim-victory").await.ok();
     game.line(&over(&line));
     client.ends().await;
+    for told in [
+        "asking the server to abort the game",
+        "cannot abort the game: This game can no longer be aborted",
+        "asking the server to claim victory",
+        "cannot claim victory: Cannot claim victory",
+    ] {
+        assert!(log.count(told) > 0, "{told}: {}", log.text());
+    }
 }
 
 /// Success and output of `zeitnot lichess …`.

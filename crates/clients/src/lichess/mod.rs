@@ -131,7 +131,7 @@ impl Protocol for Lichess {
         let session = play(&config, updates, lobby, orders, pgn, &shutdown).instrument(span);
         let result = now.run_until_cancelled(session).await.unwrap_or(Ok(()));
         if timeout(PGN_TIMEOUT, written).await.is_err() {
-            warn!("left before all games were written");
+            warn!("the program ends before all games are written");
         }
         result
     }
@@ -188,7 +188,7 @@ async fn play(
     let account = Performer::new(state, context, requests, updates, players, orders, shutdown);
     let result = account.run().await.map_err(failed);
     if timeout(CHAT_TIMEOUT, sent).await.is_err() {
-        debug!("left before all messages were sent");
+        debug!("the program ends before all messages are sent");
     }
     result
 }

@@ -75,19 +75,21 @@ impl Command {
     ) -> String {
         let is_opponent = is_opponent(line, &game.opponent);
         match self {
-            Command::Eval if !self.is_for(is_opponent) => "I tell that only to spectators.".to_owned(),
+            Command::Eval if !self.is_for(is_opponent) => "Only spectators can ask for that.".to_owned(),
             Command::Wait if !self.is_for(is_opponent) => "Only my opponent can ask for that.".to_owned(),
             Command::Help => {
                 let commands = commands.iter().filter(|command| command.is_for(is_opponent));
                 format!(
-                    "I answer {}.",
+                    "Commands: {}",
                     commands.map(|command| command.as_str()).collect::<Vec<_>>().join(", ")
                 )
             }
-            Command::Name => format!("{}, on {} {}", game.me, game.engine, env!("CARGO_PKG_VERSION")),
-            Command::Eval => game.eval.map_or("I have not searched yet.".into(), eval_text),
+            Command::Name => {
+                format!("{} running {} (Zeitnot {})", game.me, game.engine, env!("CARGO_PKG_VERSION"))
+            }
+            Command::Eval => game.eval.map_or("No evaluation yet.".into(), eval_text),
             Command::Queue if account.queue.is_empty() => "Nobody is waiting.".to_owned(),
-            Command::Queue => format!("Next: {}", account.queue.join(", ")),
+            Command::Queue => format!("Waiting: {}", account.queue.join(", ")),
             Command::Wait => match game.granted {
                 Some(time) => format!("I will wait {} s for your first move.", time.as_secs()),
                 None => "I wait only for your first move, and only once.".to_owned(),
@@ -106,11 +108,11 @@ pub(crate) fn is_opponent(line: &ChatLine, opponent: &str) -> bool {
 fn eval_text(eval: Eval) -> String {
     let Eval { score, depth } = eval;
     match score {
-        EvalScore::Centipawns(cp) => format!("{:+.2} at depth {depth}", f64::from(cp) / 100.0),
+        EvalScore::Centipawns(cp) => format!("Evaluation: {:+.2} (depth {depth})", f64::from(cp) / 100.0),
         EvalScore::Mate(moves) if moves < 0 => {
-            format!("I am mated in {} at depth {depth}", moves.unsigned_abs())
+            format!("I will be mated in {} (depth {depth})", moves.unsigned_abs())
         }
-        EvalScore::Mate(moves) => format!("I mate in {moves} at depth {depth}"),
+        EvalScore::Mate(moves) => format!("I will mate in {moves} (depth {depth})"),
     }
 }
 
@@ -134,15 +136,15 @@ mod tests {
             challenges: "I accept blitz (rated).".into(),
             variants: "I accept standard.".into(),
         };
-        let secret = "I tell that only to spectators.";
+        let secret = "Only spectators can ask for that.";
         for (room, user, text, expected) in [
-            (Room::Player, "Bob", "!HELP me", "I answer !help, !name, !queue, !wait, !challenge, !variants."),
-            (Room::Spectator, "Eve", "!help", "I answer !help, !name, !eval, !queue, !challenge, !variants."),
-            (Room::Spectator, "Eve", "!eval", "-1.23 at depth 12"),
+            (Room::Player, "Bob", "!HELP me", "Commands: !help, !name, !queue, !wait, !challenge, !variants"),
+            (Room::Spectator, "Eve", "!help", "Commands: !help, !name, !eval, !queue, !challenge, !variants"),
+            (Room::Spectator, "Eve", "!eval", "Evaluation: -1.23 (depth 12)"),
             (Room::Player, "Bob", "!eval", secret),
             // The opponent in the spectators' room.
             (Room::Spectator, "bob", "!eval", secret),
-            (Room::Player, "Bob", "!queue", "Next: a, b"),
+            (Room::Player, "Bob", "!queue", "Waiting: a, b"),
             (Room::Spectator, "Eve", "!wait", "Only my opponent can ask for that."),
             (Room::Player, "Bob", "!wait", "I wait only for your first move, and only once."),
             (Room::Spectator, "Eve", "!challenge", "I accept blitz (rated)."),
@@ -156,6 +158,9 @@ mod tests {
         let granted = GameFacts { granted: Some(Duration::from_secs(60)), ..game };
         let answer = Command::Wait.answer(&line, &Command::ALL, &granted, &account);
         assert_eq!(answer, "I will wait 60 s for your first move.");
-        assert_eq!(eval_text(Eval { score: EvalScore::Mate(-2), depth: 9 }), "I am mated in 2 at depth 9");
+        assert_eq!(
+            eval_text(Eval { score: EvalScore::Mate(-2), depth: 9 }),
+            "I will be mated in 2 (depth 9)"
+        );
     }
 }

@@ -65,7 +65,7 @@ impl ChatSender {
     /// Queues a message without waiting.
     pub(crate) fn send(&self, id: GameId, facts: GameFacts, details: GameDetails) {
         if self.occasions.try_send((id, facts, details)).is_err() {
-            debug!("too much chat at once; ignored");
+            debug!("too much chat at once; ignored a line");
         }
     }
 
@@ -123,7 +123,7 @@ impl Worker {
             if self.pending.len() < MAX_PENDING {
                 self.pending.push_back((id, chat));
             } else {
-                debug!("too much chat is waiting; dropped: {:?}", chat.text);
+                debug!("too many chat messages are waiting; dropped: {:?}", chat.text);
             }
         }
     }
@@ -133,8 +133,8 @@ impl Worker {
 async fn send(http: Http, id: GameId, chat: Chat) {
     let path = format!("api/bot/game/{id}/chat");
     match timeout(SEND_TIMEOUT, http.post(RequestKind::Chat, &path, Some(chat.to_form()))).await {
-        Ok(Ok(())) => debug!("chat in {id}: {:?}", chat.text),
-        Ok(Err(error)) => debug!("cannot chat in {id}: {error}"),
-        Err(_) => debug!("cannot chat in {id}: no reply in time"),
+        Ok(Ok(())) => debug!("said in the chat of {id}: {:?}", chat.text),
+        Ok(Err(error)) => debug!("cannot send a chat message in {id}: {error}"),
+        Err(_) => debug!("cannot send a chat message in {id}: no reply within 5 s"),
     }
 }

@@ -47,6 +47,19 @@ impl GameAction {
         }
     }
 
+    /// Returns the action in words, such as "claim victory".
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            GameAction::Resign => "resign",
+            GameAction::Abort => "abort the game",
+            GameAction::ClaimVictory => "claim victory",
+            GameAction::ClaimDraw => "claim a draw",
+            GameAction::AcceptTakeback => "accept the takeback",
+            GameAction::DeclineTakeback => "decline the takeback",
+            GameAction::Berserk => "go berserk",
+        }
+    }
+
     /// Accepting a takeback twice would propose another.
     fn is_idempotent(self) -> bool {
         self != GameAction::AcceptTakeback
@@ -88,9 +101,9 @@ impl GameActions {
     /// Sends a request, unless the same one is under way: the server may tell its reason again and again.
     pub(crate) fn spawn(&mut self, action: GameAction) {
         if self.tasks.any(|(running, _)| *running == action) {
-            return debug!("{} is under way already", action.path());
+            return debug!("the request to {} is already under way", action.words());
         }
-        info!("{}", action.path());
+        info!("asking the server to {}", action.words());
         let http = self.http.clone();
         let id = self.id;
         let if_crashed = (action, Err(HttpError::crashed()));

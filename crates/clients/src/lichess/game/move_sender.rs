@@ -126,7 +126,7 @@ impl MoveSender<'_> {
     fn attempt(&mut self) {
         let is_first = self.attempts.is_empty();
         if !is_first {
-            debug!("{}: no reply; sending it beside on a new connection", self.path);
+            debug!("{}: no reply; sending it a second time on a new connection", self.path);
         }
         let left = self.left();
         let max = self.http.timeouts().reply;

@@ -222,12 +222,12 @@ impl GameSession {
     }
 
     fn performed(&mut self, action: GameAction, result: Result<(), HttpError>) -> Next {
-        let path = action.path();
+        let words = action.words();
         let Err(error) = result else {
-            debug!("{path}: done");
+            debug!("the server accepted the request to {words}");
             return Next::Wait;
         };
-        warn!("{path} failed: {error}");
+        warn!("cannot {words}: {error}");
         if action == GameAction::Berserk {
             self.is_berserk = false;
         }

@@ -35,7 +35,7 @@ pub(crate) async fn start(
     let players = full.players();
     let is_ours = |color: &Color| players[*color].id.as_ref() == Some(&context.me);
     let Some(color) = Color::BOTH.into_iter().find(is_ours) else {
-        warn!("not our game");
+        warn!("left the game: neither player is {}", context.me);
         return Err(GameEnd::Unplayed);
     };
     if full.state.status.is_over() {
@@ -89,7 +89,7 @@ fn announce(full: &GameFull, color: Color, url: &str) -> String {
 fn over_already(context: &GameContext, full: GameFull, color: Color) -> GameEnd {
     let result = result::describe(&full.state.status, full.state.winner);
     if full.clock.is_some() {
-        debug!("over already: {result}");
+        debug!("already over: {result}");
         return GameEnd::Unplayed;
     }
     info!("over: {result}");

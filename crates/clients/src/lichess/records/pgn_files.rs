@@ -49,7 +49,7 @@ impl PgnFiles {
             && error.kind() != io::ErrorKind::NotFound
         {
             // The game is written, and must not be written again.
-            error!("cannot remove {}, which is needed no more: {error}", notes.display());
+            error!("cannot remove {}, which is no longer needed: {error}", notes.display());
         }
         Ok(path)
     }

@@ -73,7 +73,7 @@ impl PgnWriter {
         if let Some(sender) = &self.0
             && sender.try_send((record, task)).is_err()
         {
-            error!("too many games wait to be written; this one is not written");
+            error!("too many games are waiting to be written; this one is not written");
         }
     }
 }
@@ -99,7 +99,7 @@ impl WriteQueue {
                 self.keep(record);
             }
             None => {
-                error!(game = %id, "cannot write to {directory}: {error}; what we noted on the game is lost")
+                error!(game = %id, "cannot write to {directory}: {error}; the notes on the game are lost")
             }
         }
     }
@@ -118,7 +118,7 @@ impl WriteQueue {
         for record in std::mem::take(&mut self.unwritten) {
             let id = record.id();
             match self.write(record, Task::Write).await {
-                (_, Ok(())) => info!(game = %id, "the game that was kept is written"),
+                (_, Ok(())) => info!(game = %id, "wrote the game that had been kept"),
                 (record, Err(_)) => self.unwritten.extend(record),
             }
         }

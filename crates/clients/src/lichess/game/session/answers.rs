@@ -55,7 +55,7 @@ impl GameSession {
                 self.is_leaving = true;
                 self.actions.spawn(leave_actions(self.state.played().count())[0]);
             }
-            late => debug!("too late: {late:?}"),
+            late => debug!("ignored an answer that came too late: {late:?}"),
         }
     }
 
