@@ -15,10 +15,7 @@ use clap::CommandFactory;
 use zeitnot::cli::{
     Cli,
     config::{Config, schema},
-    import::{
-        convert,
-        rows::{REASONS, ROWS},
-    },
+    import::{SOURCES, convert},
 };
 use zeitnot_wire::lichess::DeclineReason;
 
@@ -115,13 +112,34 @@ fn codes(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
+/// The part of the page that is about a bot's keys.
+fn keys_of<'p>(page: &'p str, bot: &str) -> &'p str {
+    page.split_once(&format!("| {bot} | ours |\n")).unwrap().1
+}
+
 #[test]
-fn keys_of_lichess_bot_have_the_documented_counterparts() {
-    let page = page("docs/lichess.md");
+fn keys_of_other_bots_have_the_documented_counterparts() {
+    let samples = [include_str!("data/lichess-bot.yml"), include_str!("data/botli.yml")];
+    for (source, sample) in SOURCES.into_iter().zip(samples) {
+        let page = page("docs/lichess.md");
+        let told = documented_counterparts(&page, source.name);
+        let untold: Vec<_> =
+            source.rows.iter().map(|row| row.theirs).filter(|key| !told.contains(key)).collect();
+        assert!(untold.is_empty(), "docs/lichess.md says nothing of {untold:?}");
+        let converted = convert(sample, Path::new(""), None).unwrap();
+        for key in told {
+            let is_left = |line: &&String| line.starts_with(&format!("{key} ("));
+            assert!(converted.left.iter().find(is_left).is_none(), "{key} is not converted");
+        }
+    }
+}
+
+/// The keys of a bot that the page maps. Their counterparts exist.
+fn documented_counterparts<'p>(page: &'p str, bot: &str) -> BTreeSet<&'p str> {
     let documented = documented();
-    let (_, table) = page.split_once("| lichess-bot | ours |").unwrap();
     let mut told = BTreeSet::new();
-    for row in table.lines().filter(|line| line.starts_with("| `")) {
+    let rows = keys_of(page, bot).lines().take_while(|line| line.starts_with('|'));
+    for row in rows.filter(|line| line.starts_with("| `")) {
         let [_, theirs, ours, _] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
         told.extend(codes(theirs));
         let mut table = "";
@@ -138,29 +156,29 @@ fn keys_of_lichess_bot_have_the_documented_counterparts() {
             assert!(!is_key || documented.contains(&key), "there is no {key:?}: {row}");
         }
     }
-    let untold: Vec<_> = ROWS.iter().map(|row| row.theirs).filter(|key| !told.contains(key)).collect();
-    assert!(untold.is_empty(), "docs/lichess.md says nothing of {untold:?}");
-    let converted = convert(include_str!("data/lichess-bot.yml"), Path::new(""), None).unwrap();
-    for key in told {
-        let is_left = |line: &&String| line.starts_with(&format!("{key} ("));
-        assert!(converted.left.iter().find(is_left).is_none(), "{key} is not converted");
-    }
+    told
 }
 
 #[test]
-fn keys_of_lichess_bot_without_a_counterpart_have_the_documented_reasons() {
-    let page = page("docs/lichess.md");
-    let (_, list) = page.split_once("What has no counterpart here").unwrap();
+fn keys_of_other_bots_without_a_counterpart_have_the_documented_reasons() {
+    for source in SOURCES {
+        let page = page("docs/lichess.md");
+        let known: BTreeSet<_> = source.reasons.iter().map(|(key, why)| (*key, (*why).to_owned())).collect();
+        assert_eq!(documented_reasons(&page, source.name), known);
+    }
+}
+
+fn documented_reasons<'p>(page: &'p str, bot: &str) -> BTreeSet<(&'p str, String)> {
+    let (_, list) = keys_of(page, bot).split_once("What has no counterpart here").unwrap();
     let (_, list) = list.split_once("\n\n- ").unwrap();
-    let (list, _) = list.split_once("\n\n").unwrap();
+    let list = list.split("\n\n").next().unwrap_or_default().trim_end();
     let mut told = BTreeSet::new();
     for item in list.split("\n- ") {
         let (keys, why) = item.split_once(": ").unwrap_or_else(|| panic!("{item}"));
         let why: Vec<_> = why.trim_end_matches('.').split_whitespace().collect();
         told.extend(codes(keys).map(|key| (key, why.join(" "))));
     }
-    let known: BTreeSet<_> = REASONS.iter().map(|(key, why)| (*key, (*why).to_owned())).collect();
-    assert_eq!(told, known);
+    told
 }
 
 #[test]

@@ -85,7 +85,7 @@ Examples:
   zeitnot play                             play on the servers it names
   zeitnot arena                            run the tournaments it names
   zeitnot lichess check                    check an account on Lichess
-  zeitnot import-lichess-bot config.yml    convert a configuration of lichess-bot
+  zeitnot import config.yml                convert a configuration of lichess-bot or BotLi
   zeitnot uci                              run as an engine under a chess GUI
   zeitnot runner state action              answer one position of MiniChess, by files
   zeitnot referee './first' './second'     let two such programs play
@@ -144,7 +144,7 @@ commands! {
     Train: train,
     TrainSmall: train_small,
     Lichess: lichess,
-    ImportLichessBot: import,
+    Import: import,
     Completions: completions,
     Man: man_pages,
 }

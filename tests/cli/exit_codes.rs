@@ -151,8 +151,8 @@ fn the_configuration_can_be_named_without_an_option() {
     let dir = folder("[engine]\nthreads = 'x'\n");
     let yml = dir.path().join("config.yml");
     std::fs::write(&yml, "token: 'x'\nurl: 'https://lichess.org/'\nengine:\n  dir: '.'\n").unwrap();
-    let told = "error: config.yml: is a configuration of lichess-bot; convert it: \
-        zeitnot import-lichess-bot config.yml > config.toml\n";
+    let told = "error: config.yml: is a configuration of lichess-bot or BotLi; convert it: \
+        zeitnot import config.yml > config.toml\n";
     for command in ["play", "check", "arena"] {
         refused(&run(&dir, &[command, "config.yml"]), |err| err == told);
         refused(&run(&dir, &[command, "--config", "config.yml"]), |err| err == told);

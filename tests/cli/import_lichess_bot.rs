@@ -1,4 +1,4 @@
-//! `zeitnot import-lichess-bot`.
+//! `zeitnot import` with a configuration of lichess-bot.
 
 use std::{fs, path::Path};
 
@@ -47,11 +47,11 @@ fn the_converted_configuration_passes_check() {
     // The books are not there.
     fs::write(here.join("old/config.yml"), THEIRS.replace("polyglot:\n    enabled: true", "polyglot:"))
         .unwrap();
-    let import = ["import-lichess-bot", "old/config.yml", "--token-file", "lichess.token"];
+    let import = ["import", "old/config.yml", "--token-file", "lichess.token"];
     let made = zeitnot(&import).current_dir(here).output().unwrap();
     let said = err(&made);
     assert!(made.status.success(), "{said}");
-    assert!(said.contains("could not be converted: engine.lichess_bot_tbs ("), "{said}");
+    assert!(said.contains("could not be converted: engine.polyglot.normalization ("), "{said}");
     let text = out(&made);
     assert!(!text.contains(SECRET) && !said.contains(SECRET));
     fs::write(here.join("config.toml"), text).unwrap();
@@ -160,6 +160,7 @@ fn invalid_files_are_reported_without_their_secrets() {
     ];
     for text in broken {
         fs::write(&file, &text).unwrap();
+        // The name that it once had.
         let made =
             zeitnot(&["import-lichess-bot", "config.yml"]).current_dir(folder.path()).output().unwrap();
         let said = err(&made);

@@ -6,6 +6,7 @@ mod config_overrides;
 mod datagen;
 mod datagen_merge;
 mod exit_codes;
+mod import_botli;
 mod import_lichess_bot;
 mod interrupts;
 mod match_queue;

@@ -406,7 +406,7 @@ fn a_configuration_of_another_bot_is_recognised() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("config.yml"), text).unwrap();
         for command in ["check", "play"] {
-            let told = "error: config.yml: is a configuration of lichess-bot; convert it: zeitnot import-lichess-bot \
+            let told = "error: config.yml: is a configuration of lichess-bot or BotLi; convert it: zeitnot import \
                         config.yml > config.toml\n";
             let output = run(&dir, &[command, "--config", "config.yml"]);
             assert_eq!((err(&output), output.status.code()), (told, Some(2)));

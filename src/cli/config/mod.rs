@@ -131,10 +131,10 @@ impl Config {
     pub fn parse_with(file: &str, text: &str, overrides: &Overrides) -> Result<Config, ConfigErrors> {
         // Before the reader, which borrows from them.
         let (set, named);
-        let mut reader = Reader::new(file, text).map_err(|errors| match is_of_lichess_bot(text) {
+        let mut reader = Reader::new(file, text).map_err(|errors| match is_of_another_bot(text) {
             true => {
                 let what = format!(
-                    "is a configuration of lichess-bot; convert it: zeitnot import-lichess-bot {file} > config.toml"
+                    "is a configuration of lichess-bot or BotLi; convert it: zeitnot import {file} > config.toml"
                 );
                 ConfigErrors::whole(file, what)
             }
@@ -169,7 +169,7 @@ impl Config {
 }
 
 /// Returns whether a text that is not TOML is a configuration of lichess-bot or of BotLi.
-fn is_of_lichess_bot(text: &str) -> bool {
+fn is_of_another_bot(text: &str) -> bool {
     const KEYS: [&str; 7] =
         ["token:", "url:", "engine:", "engines:", "challenge:", "matchmaking:", "messages:"];
     KEYS.iter().filter(|key| text.lines().any(|line| line.starts_with(**key))).count() >= 2

@@ -1,7 +1,8 @@
-//! `zeitnot import-lichess-bot`: converts a configuration of lichess-bot.
+//! `zeitnot import`: converts a configuration of another bot, lichess-bot or BotLi.
 //!
-//! `yaml` parses it, `rows` is the table of keys, `values` converts single values, `matchmaking` that table, `convert`
-//! the whole. `tables` holds both configurations meanwhile.
+//! `yaml` parses it. A [`Source`] is the tables of a bot's keys; `lichess_bot` and `botli` have one each, and the code for
+//! what a table cannot say. `values` converts single values, `convert` the whole. `tables` holds both configurations
+//! meanwhile.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -13,29 +14,34 @@ use zeitnot_wire::lichess::Token;
 
 use super::{CliError, print, read_text, unwritten, usage};
 
+mod botli;
 mod convert;
-mod matchmaking;
-pub mod rows;
+mod lichess_bot;
+mod source;
 mod tables;
 mod values;
 pub mod yaml;
 
-pub use convert::{Converted, convert};
+pub use convert::{Converted, SOURCES, convert};
+pub use source::Source;
 
-/// Convert the config.yml of lichess-bot
+/// Convert the config.yml of lichess-bot or BotLi
 ///
-/// Prints a configuration for zeitnot. Keys that could not be converted are listed on stderr and in comments at the
-/// top, with reasons. The token is never printed; `--token-file` stores it in a file.
+/// Prints a configuration for zeitnot. The keys show which bot the file belongs to; those of earlier releases are known,
+/// too. Keys that could not be converted are listed on stderr and in comments at the top, with reasons. The token is never
+/// printed; `--token-file` stores it in a file.
 #[derive(Debug, clap::Args)]
+#[command(alias = "import-lichess-bot")]
 #[command(after_help = "\
 Examples:
-  zeitnot import-lichess-bot config.yml --token-file lichess.token > config.toml
-  zeitnot import-lichess-bot config.yml > config.toml      with the token in LICHESS_BOT_TOKEN
-  zeitnot check                                            validate the result
+  zeitnot import config.yml --token-file lichess.token > config.toml
+  zeitnot import config.yml > config.toml      with the token in LICHESS_BOT_TOKEN
+  zeitnot check                                validate the result
 
-Exit code: 0 if it was converted, 1 if the token could not be written, 2 if the file could not be read.")]
+Exit code: 0 if it was converted, 1 if the token could not be written, 2 if the file could not be read, belongs to neither
+bot, or has no key that could be converted.")]
 pub(super) struct Args {
-    /// Configuration of lichess-bot
+    /// Configuration of lichess-bot or BotLi
     #[arg(value_name = "CONFIG.YML")]
     config: PathBuf,
     /// Write the token to this new file, readable only by you
@@ -50,7 +56,12 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let wrong = |why: String| usage(format!("{}: {why}", args.config.display()));
     let text = read_text(&args.config, MAX_SIZE).map_err(|error| wrong(error.to_string()))?;
     let home = args.config.parent().unwrap_or(Path::new(""));
-    let Converted { text, token, left } = convert(&text, home, args.token_file.as_deref()).map_err(wrong)?;
+    let Converted { text, token, left, is_empty } =
+        convert(&text, home, args.token_file.as_deref()).map_err(wrong)?;
+    if is_empty {
+        let keys = left.join("; ");
+        return Err(wrong(format!("none of its keys could be converted: {keys}")));
+    }
     if let (Some(file), Some(token)) = (&args.token_file, &token) {
         store(file, token).map_err(unwritten(file))?;
     }

@@ -6,7 +6,8 @@ use serde_json::Value;
 use toml::Value as Toml;
 
 use zeitnot_clients::lichess::{BaseUrl, ListUrl, playable_variants};
-use zeitnot_wire::lichess::{Speed, UserId};
+use zeitnot_rules::TimeControl;
+use zeitnot_wire::lichess::{Speed, UserId, clocks::is_offered};
 
 use super::yaml::INFINITY;
 
@@ -101,6 +102,8 @@ words! {
     popularity: "winrate" | "games_played",
     grouping: "game" | "opponent" | "all",
     mode: "casual" | "rated",
+    quality: "best" | "suggest",
+    book_quality: "best" | "good" | "all",
 }
 
 pub(super) fn text(value: &Value) -> Option<Toml> {
@@ -142,4 +145,42 @@ pub(super) fn name(value: &Value) -> Option<Toml> {
 /// Address of a list of names.
 pub(super) fn list(value: &Value) -> Option<Toml> {
     valid(value, |url| ListUrl::try_from(url.to_owned()).is_ok())
+}
+
+/// A clock to which bots can be challenged, from whole seconds.
+pub(super) fn clock(initial: u64, increment: u64) -> Option<String> {
+    let clock = format!("{initial}+{increment}");
+    clock.parse::<TimeControl>().is_ok_and(is_offered).then_some(clock)
+}
+
+/// Whether bots can be challenged to a variant.
+pub(super) fn is_proposed(name: &str) -> bool {
+    name != "fromPosition" && playable_variants().iter().any(|variant| variant.as_str() == name)
+}
+
+/// Words in braces that the chat replaces.
+const PLACEHOLDERS: [&str; 4] = ["{opponent}", "{me}", "{engine}", "{version}"];
+
+/// The other words in braces.
+pub(super) fn unknown_placeholders(text: &str) -> Vec<String> {
+    let word = |rest: &str| {
+        let (word, _) = rest.split_once('}')?;
+        let is_word = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "_-".contains(c));
+        is_word.then(|| format!("{{{word}}}"))
+    };
+    let words = text.split('{').skip(1).filter_map(word);
+    words.filter(|word| !PLACEHOLDERS.contains(&word.as_str())).collect()
+}
+
+/// Initial time and increment in seconds, of a text of minutes and seconds such as `0.5+1`.
+pub(super) fn minutes_clock(text: &str) -> Option<(u64, u64)> {
+    let (minutes, increment) = text.split_once('+')?;
+    let seconds = minutes.parse::<f64>().ok()? * 60.0;
+    let is_clock = (0.0..=10_800.0).contains(&seconds) && seconds.fract() == 0.0;
+    is_clock.then_some(seconds as u64).zip(increment.parse().ok().filter(|increment| *increment <= 180))
+}
+
+/// What the best move of the explorer is. Ours has no performance.
+pub(super) fn botli_popularity(value: &Value) -> Option<Toml> {
+    (value.as_str()? == "win_rate").then(|| "winrate".into())
 }

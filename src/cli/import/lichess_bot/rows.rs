@@ -1,43 +1,53 @@
-//! Table of the keys of lichess-bot and ours, and of those that have no equivalent.
+//! Tables of the keys of lichess-bot.
 
-use super::{
+use super::super::{
+    source::{ANY_RATING, Row, Source, each, filter, one},
     values::{
-        Read, address, base, below_zero, boolean, database, list, millis, minutes, mode, modes, name, number,
-        order, plies, popularity, positive, preference, rating_preference, score, seconds, selection, speed,
-        text, variant, yes,
+        address, base, below_zero, book_quality, boolean, database, list, millis, minutes, mode, modes, name,
+        number, order, plies, popularity, positive, preference, quality, rating_preference, score, seconds,
+        selection, speed, text, variant, yes,
     },
     yaml::INFINITY,
 };
 
-/// A key of theirs, its equivalents, and the conversion of its value.
-#[derive(Debug)]
-pub struct Row {
-    /// With the tables it is in: `challenge.max_base`.
-    pub theirs: &'static str,
-    /// The same for ours; `server` stands for `[[server]]`.
-    pub ours: &'static [&'static str],
-    pub(super) read: Read,
-    /// The value is a list, whose entries are converted one by one.
-    pub(super) is_list: bool,
-}
+/// lichess-bot.
+pub(in super::super) const SOURCE: Source = Source {
+    name: "lichess-bot",
+    marks: &[
+        "engine",
+        "engine.protocol",
+        "engine.polyglot.book",
+        "engine.draw_or_resign",
+        "engine.homemade_options",
+        "engine.lichess_bot_tbs.gaviota",
+        "abort_time",
+        "fake_think_time",
+        "rate_limiting_delay",
+        "move_overhead",
+        "quit_after_all_games_finish",
+        "max_takebacks_accepted",
+        "correspondence",
+        "greeting",
+        "pgn_directory",
+        "challenge.accept_bot",
+        "challenge.only_bot",
+        "challenge.sort_by",
+        "challenge.modes",
+        "challenge.max_base",
+        "matchmaking.allow_matchmaking",
+        "matchmaking.challenge_timeout",
+    ],
+    moved: &[],
+    rows: ROWS,
+    rules: RULES,
+    unlimited: UNLIMITED,
+    switches: SWITCHES,
+    alike: ALIKE,
+    whole: WHOLE,
+    reasons: REASONS,
+};
 
-const fn one(theirs: &'static str, ours: &'static [&'static str], read: Read) -> Row {
-    Row { theirs, ours, read, is_list: false }
-}
-
-const fn each(theirs: &'static str, ours: &'static [&'static str], read: Read) -> Row {
-    Row { theirs, ours, read, is_list: true }
-}
-
-/// Our keys for humans and for bots.
-macro_rules! filter {
-    ($key:literal) => {
-        &[concat!("server.challenge.human.", $key), concat!("server.challenge.bot.", $key)]
-    };
-}
-
-/// Keys that are converted one by one.
-pub const ROWS: &[Row] = &[
+const ROWS: &[Row] = &[
     one("url", &["server.url"], address),
     one("move_overhead", &["bot.move_overhead"], millis),
     one("fake_think_time", &["bot.fake_think_time"], yes),
@@ -48,12 +58,21 @@ pub const ROWS: &[Row] = &[
     one("engine.polyglot.max_depth", &["bot.book.max_ply"], plies),
     one(
         "engine.online_moves.max_depth",
-        &["online_moves.cloud.max_ply", "online_moves.explorer.max_ply"],
+        &["online_moves.chessdb.max_ply", "online_moves.cloud.max_ply", "online_moves.explorer.max_ply"],
         plies,
     ),
     one("engine.online_moves.online_egtb.enabled", &["online_moves.tablebase.enabled"], boolean),
     one("engine.online_moves.online_egtb.max_pieces", &["online_moves.tablebase.max_pieces"], positive),
     one("engine.online_moves.online_egtb.min_time", &["online_moves.tablebase.min_time"], seconds),
+    one("engine.online_moves.online_egtb.move_quality", &["online_moves.tablebase.move_quality"], quality),
+    one("engine.online_moves.chessdb_book.enabled", &["online_moves.chessdb.enabled"], boolean),
+    one("engine.online_moves.chessdb_book.min_time", &["online_moves.chessdb.min_time"], seconds),
+    one(
+        "engine.online_moves.chessdb_book.move_quality",
+        &["online_moves.chessdb.move_quality"],
+        book_quality,
+    ),
+    one("engine.online_moves.chessdb_book.min_depth", &["online_moves.chessdb.min_depth"], score),
     one("engine.online_moves.lichess_cloud_analysis.enabled", &["online_moves.cloud.enabled"], boolean),
     one("engine.online_moves.lichess_cloud_analysis.min_depth", &["online_moves.cloud.min_depth"], score),
     one("engine.online_moves.lichess_cloud_analysis.min_time", &["online_moves.cloud.min_time"], seconds),
@@ -79,6 +98,8 @@ pub const ROWS: &[Row] = &[
         &["online_moves.explorer.min_time"],
         seconds,
     ),
+    one("engine.lichess_bot_tbs.syzygy.max_pieces", &["bot.syzygy.max_pieces"], number),
+    one("engine.lichess_bot_tbs.syzygy.move_quality", &["bot.syzygy.move_quality"], quality),
     one("correspondence.move_time", &["server.correspondence.move_time"], seconds),
     one("correspondence.checkin_period", &["server.correspondence.checkin_period"], seconds),
     one("correspondence.disconnect_time", &["server.correspondence.disconnect_time"], seconds),
@@ -122,23 +143,28 @@ pub const ROWS: &[Row] = &[
     one("matchmaking.challenge_mode", &["server.matchmaking.modes"], modes),
 ];
 
-/// Keys of rules that have a switch, each with its default.
-pub(super) const RULES: &[(Row, i64)] = &[
-    (one("engine.draw_or_resign.resign_moves", &["bot.resign.moves"], positive), 3),
-    (one("engine.draw_or_resign.resign_score", &["bot.resign.score"], below_zero), 1000),
-    (one("engine.draw_or_resign.offer_draw_moves", &["bot.draw.moves"], positive), 5),
-    (one("engine.draw_or_resign.offer_draw_score", &["bot.draw.score"], score), 0),
-    (one("engine.draw_or_resign.offer_draw_pieces", &["bot.draw.max_pieces"], positive), 10),
+const RULES: &[(&str, &[(Row, i64)])] = &[
+    (
+        "engine.draw_or_resign.resign_enabled",
+        &[
+            (one("engine.draw_or_resign.resign_moves", &["bot.resign.moves"], positive), 3),
+            (one("engine.draw_or_resign.resign_score", &["bot.resign.score"], below_zero), 1000),
+        ],
+    ),
+    (
+        "engine.draw_or_resign.offer_draw_enabled",
+        &[
+            (one("engine.draw_or_resign.offer_draw_moves", &["bot.draw.moves"], positive), 5),
+            (one("engine.draw_or_resign.offer_draw_score", &["bot.draw.score"], score), 0),
+            (one("engine.draw_or_resign.offer_draw_pieces", &["bot.draw.max_pieces"], positive), 10),
+        ],
+    ),
 ];
 
-/// Rating above all on Lichess: stands for no limit where the key's default is one.
-pub(super) const ANY_RATING: i64 = 4000;
-/// The same for plies and counts of events in a game.
+/// Stands for no limit in counts of plies and of events in a game.
 const ANY_PLY: i64 = 10_000;
 
-/// Maxima that may be `.inf`, by their names without their tables, each with our value for no limit; without one the key
-/// is left out.
-pub(super) const UNLIMITED: &[(&str, Option<i64>)] = &[
+const UNLIMITED: &[(&str, Option<i64>)] = &[
     ("max_base", None),
     ("max_increment", None),
     ("max_days", None),
@@ -151,8 +177,7 @@ pub(super) const UNLIMITED: &[(&str, Option<i64>)] = &[
     ("opponent_rating_difference", Some(ANY_RATING)),
 ];
 
-/// Switches whose whole table is dropped unless they are `true`.
-pub(super) const SWITCHES: &[&str] = &[
+const SWITCHES: &[&str] = &[
     "engine.polyglot.enabled",
     "engine.online_moves.online_egtb.enabled",
     "engine.online_moves.chessdb_book.enabled",
@@ -163,23 +188,24 @@ pub(super) const SWITCHES: &[&str] = &[
     "matchmaking.allow_matchmaking",
 ];
 
-/// Values that describe what happens here in any case.
-pub(super) const ALIKE: &[(&str, &str)] = &[
+const ALIKE: &[(&str, &str)] = &[
     ("engine.debug", "false"),
     ("engine.silence_stderr", "true"),
     ("engine.polyglot.enabled", "true"),
+    ("engine.lichess_bot_tbs.syzygy.enabled", "true"),
     ("engine.polyglot.normalization", "none"),
     ("engine.draw_or_resign.resign_for_egtb_minus_two", "true"),
     ("engine.draw_or_resign.offer_draw_for_egtb_zero", "true"),
+    ("engine.online_moves.chessdb_book.max_time", "10800"),
     ("engine.online_moves.online_egtb.max_time", "10800"),
     ("engine.online_moves.lichess_cloud_analysis.max_time", "10800"),
     ("engine.online_moves.lichess_opening_explorer.max_time", "10800"),
+    ("engine.online_moves.chessdb_book.max_time", INFINITY),
     ("engine.online_moves.online_egtb.max_time", INFINITY),
     ("engine.online_moves.lichess_cloud_analysis.max_time", INFINITY),
     ("engine.online_moves.lichess_opening_explorer.max_time", INFINITY),
     ("engine.online_moves.lichess_opening_explorer.player_name", ""),
     ("engine.online_moves.online_egtb.source", "lichess"),
-    ("engine.online_moves.online_egtb.move_quality", "best"),
     ("engine.online_moves.lichess_cloud_analysis.move_quality", "best"),
     ("engine.online_moves.lichess_cloud_analysis.min_knodes", "0"),
     ("correspondence.ponder", "false"),
@@ -195,16 +221,10 @@ pub(super) const ALIKE: &[(&str, &str)] = &[
     ("matchmaking.include_challenge_block_list", "true"),
 ];
 
-/// Tables that are reported as a whole.
-pub(super) const WHOLE: &[&str] = &[
-    "engine.homemade_options",
-    "engine.xboard_options.egtpath",
-    "engine.online_moves.chessdb_book",
-    "engine.lichess_bot_tbs",
-];
+const WHOLE: &[&str] =
+    &["engine.homemade_options", "engine.xboard_options.egtpath", "engine.lichess_bot_tbs"];
 
-/// Reasons why there is no equivalent; a table includes its keys.
-pub const REASONS: &[(&str, &str)] = &[
+const REASONS: &[(&str, &str)] = &[
     ("engine.interpreter", "no engine is configured"),
     ("engine.working_dir", "no engine is configured"),
     ("engine.homemade_options", "only programs that speak UCI or xboard's protocol are supported"),
@@ -218,16 +238,15 @@ pub const REASONS: &[(&str, &str)] = &[
     ("engine.draw_or_resign.offer_draw_for_egtb_zero", "tablebase results count as scores"),
     ("engine.online_moves.max_out_of_book_moves", "each source has its `max_ply` instead"),
     ("engine.online_moves.max_retries", "failed look-ups are not repeated"),
-    ("engine.online_moves.chessdb_book", "ChessDB is not supported"),
+    ("engine.online_moves.chessdb_book.max_time", "applies to games of any length"),
     ("engine.online_moves.online_egtb.max_time", "applies to games of any length"),
     ("engine.online_moves.lichess_cloud_analysis.max_time", "applies to games of any length"),
     ("engine.online_moves.lichess_opening_explorer.max_time", "applies to games of any length"),
     ("engine.online_moves.online_egtb.source", "only Lichess's tablebase is supported"),
-    ("engine.online_moves.online_egtb.move_quality", "the best move is always played"),
     ("engine.online_moves.lichess_cloud_analysis.move_quality", "the best move is always played"),
     ("engine.online_moves.lichess_cloud_analysis.max_score_difference", "the best move is always played"),
     ("engine.online_moves.lichess_cloud_analysis.min_knodes", "see `min_depth` of [online_moves.cloud]"),
-    ("engine.lichess_bot_tbs", "see [engine.syzygy] for our engine; other engines have options of their own"),
+    ("engine.lichess_bot_tbs.gaviota", "only Syzygy tables are supported"),
     ("rate_limiting_delay", "the server's limits are always kept"),
     ("quit_after_all_games_finish", "the first Ctrl-C finishes the games, the second leaves them"),
     ("correspondence.ponder", "there is no pondering in correspondence games"),

@@ -5,11 +5,9 @@ use std::path::Path;
 use serde_json::Value;
 use toml::{Table, Value as Toml};
 
-use zeitnot_clients::lichess::playable_variants;
-use zeitnot_rules::TimeControl;
-use zeitnot_wire::lichess::clocks::{is_offered, is_offered_days};
+use zeitnot_wire::lichess::clocks::is_offered_days;
 
-use super::{rows::ANY_RATING, tables::Import, values};
+use super::super::{source::ANY_RATING, tables::Import, values};
 
 const THEIRS: &str = "matchmaking";
 const OURS: &str = "server.matchmaking";
@@ -104,10 +102,8 @@ fn overrides(import: &mut Import<'_>, usual: &Times) {
 fn variants(import: &mut Import<'_>, theirs: &str, ours: &str, variant: &str) {
     let accepted = import.ours_at("server.challenge.human.variants").and_then(Toml::as_array).cloned();
     let names = if variant == "random" { accepted.unwrap_or_default() } else { vec![variant.into()] };
-    let played = playable_variants();
-    let is_proposed =
-        |name: &&str| *name != "fromPosition" && played.iter().any(|variant| variant.as_str() == *name);
-    let variants: Table = names.iter().filter_map(Toml::as_str).filter(is_proposed).map(weighted).collect();
+    let names = names.iter().filter_map(Toml::as_str);
+    let variants: Table = names.filter(|name| values::is_proposed(name)).map(weighted).collect();
     if variants.is_empty() {
         import.leave(&format!("{theirs}.challenge_variant"), "bots cannot be challenged to it here");
     } else {
@@ -121,12 +117,12 @@ fn clocks(import: &mut Import<'_>, theirs: &str, ours: &str, times: &Times) {
     let mut clocks = Table::new();
     for (initial, increment) in initials.iter().flat_map(|i| increments.iter().map(move |plus| (i, plus))) {
         let (Some(initial), Some(increment)) = (initial.as_u64(), increment.as_u64()) else { continue };
-        let time = format!("{initial}+{increment}");
-        if time.parse::<TimeControl>().is_ok_and(is_offered) {
-            clocks.extend([weighted(&time)]);
-        } else {
-            let key = format!("{theirs}.challenge_initial_time: {time}");
-            import.leave(&key, "Lichess has no such clock for bots");
+        match values::clock(initial, increment) {
+            Some(time) => clocks.extend([weighted(&time)]),
+            None => {
+                let key = format!("{theirs}.challenge_initial_time: {initial}+{increment}");
+                import.leave(&key, "Lichess has no such clock for bots");
+            }
         }
     }
     if clocks.is_empty() && days.is_empty() {
