@@ -180,6 +180,14 @@ pub(super) fn minutes_clock(text: &str) -> Option<(u64, u64)> {
     is_clock.then_some(seconds as u64).zip(increment.parse().ok().filter(|increment| *increment <= 180))
 }
 
+/// A speed, or a clock in minutes and seconds; ours is in seconds.
+pub(super) fn speed_or_clock(value: &Value) -> Option<Toml> {
+    let clock = value.as_str().and_then(minutes_clock);
+    clock
+        .and_then(|(initial, increment)| self::clock(initial, increment).map(Toml::from))
+        .or_else(|| speed(value))
+}
+
 /// What the best move of the explorer is. Ours has no performance.
 pub(super) fn botli_popularity(value: &Value) -> Option<Toml> {
     (value.as_str()? == "win_rate").then(|| "winrate".into())

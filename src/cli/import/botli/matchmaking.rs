@@ -16,8 +16,15 @@ const OURS: &str = "server.matchmaking";
 struct Kind {
     variants: Table,
     mode: &'static str,
-    rating_difference: i64,
+    /// Least, most and preferred difference of the ratings.
+    ratings: [Option<i64>; 3],
 }
+
+const RATINGS: [(&str, &str); 3] = [
+    ("min_rating_diff", "min_rating_difference"),
+    ("max_rating_diff", "opponent_rating_difference"),
+    ("target_rating_diff", "target_rating_difference"),
+];
 
 /// A type with one clock and its weight.
 struct Type {
@@ -55,7 +62,9 @@ pub(super) fn convert(import: &mut Import<'_>) {
         let ours = if at == 0 { OURS.to_owned() } else { format!("{OURS}.overrides.{name}") };
         import.set(&format!("{ours}.variants"), kind.variants);
         import.set(&format!("{ours}.modes"), vec![kind.mode]);
-        import.set(&format!("{ours}.opponent_rating_difference"), kind.rating_difference);
+        for ((_, key), value) in RATINGS.iter().zip(kind.ratings) {
+            value.into_iter().for_each(|value| import.set(&format!("{ours}.{key}"), value));
+        }
         import.set(&format!("{ours}.clocks"), weighted(&clocks));
     }
 }
@@ -66,7 +75,12 @@ fn read(import: &mut Import<'_>) -> Option<Type> {
     let tc = import.take_text("tc").unwrap_or_default();
     let clock = parts.or_else(|| values::minutes_clock(&tc));
     let is_rated = import.take_if("rated", Value::as_bool).unwrap_or(true);
-    let difference = import.take_if("max_rating_diff", Value::as_i64);
+    let mut ratings = RATINGS.map(|(key, _)| {
+        let value = import.take_if(key, Value::as_i64);
+        value.filter(|value| (1..=ANY_RATING).contains(value))
+    });
+    // Theirs has no limit by default.
+    ratings[1].get_or_insert(ANY_RATING);
     let weight = import.take_if("weight", Value::as_u64);
     let names = import.take_list("variant");
     let mut variants = Table::new();
@@ -86,9 +100,8 @@ fn read(import: &mut Import<'_>) -> Option<Type> {
         import.leave(&format!("tc: {shown}"), "Lichess has no such clock for bots");
         return None;
     };
-    let rating_difference = difference.filter(|most| (1..=ANY_RATING).contains(most)).unwrap_or(ANY_RATING);
     let mode = if is_rated { "rated" } else { "casual" };
-    let kind = Kind { variants, mode, rating_difference };
+    let kind = Kind { variants, mode, ratings };
     (!kind.variants.is_empty()).then_some(Type { kind, clock, weight })
 }
 

@@ -4,7 +4,7 @@ use super::super::{
     source::{Row, Source, each, filter, one},
     values::{
         address, base, below_zero, book_quality, boolean, botli_popularity, list, mode, name, number,
-        positive, score, seconds, selection, speed, text, variant,
+        positive, score, seconds, selection, speed_or_clock, text, variant,
     },
 };
 
@@ -113,9 +113,9 @@ const ROWS: &[Row] = &[
     each("challenge.variants", filter!("variants"), variant),
     each("challenge.human.variants", &["server.challenge.human.variants"], variant),
     each("challenge.bot.variants", &["server.challenge.bot.variants"], variant),
-    each("challenge.time_controls", filter!("time_controls"), speed),
-    each("challenge.human.time_controls", &["server.challenge.human.time_controls"], speed),
-    each("challenge.bot.time_controls", &["server.challenge.bot.time_controls"], speed),
+    each("challenge.time_controls", filter!("time_controls"), speed_or_clock),
+    each("challenge.human.time_controls", &["server.challenge.human.time_controls"], speed_or_clock),
+    each("challenge.bot.time_controls", &["server.challenge.bot.time_controls"], speed_or_clock),
     each("challenge.human.modes", &["server.challenge.human.modes"], mode),
     each("challenge.bot.modes", &["server.challenge.bot.modes"], mode),
     one("challenge.min_initial", filter!("min_base"), base),
@@ -214,7 +214,6 @@ const ALIKE: &[(&str, &str)] = &[
     ("offer_draw.against_humans", "true"),
     ("resign.against_humans", "true"),
     ("matchmaking.selection", "weighted_random"),
-    ("matchmaking.types.*.min_rating_diff", "0"),
 ];
 
 const WHOLE: &[&str] = &["gaviota", "pybook", "rematch"];
@@ -249,9 +248,9 @@ const REASONS: &[(&str, &str)] = &[
     ("offer_draw.min_rating", "applies to all opponents"),
     ("resign.against_humans", "applies to all opponents"),
     ("resign.min_rating", "applies to all opponents"),
-    ("challenge.time_controls", "only speeds are supported"),
-    ("challenge.human.time_controls", "only speeds are supported"),
-    ("challenge.bot.time_controls", "only speeds are supported"),
+    ("challenge.time_controls", "Lichess has no such clock for bots"),
+    ("challenge.human.time_controls", "Lichess has no such clock for bots"),
+    ("challenge.bot.time_controls", "Lichess has no such clock for bots"),
     (
         "challenge.max_estimated_game_duration",
         "see `max_base` and `max_increment` of [server.challenge.human]",
@@ -269,8 +268,6 @@ const REASONS: &[(&str, &str)] = &[
         "matchmaking.types.*.multiplier",
         "see `challenge_timeout` and `delay_after_decline` of [server.matchmaking]",
     ),
-    ("matchmaking.types.*.min_rating_diff", "see `opponent_min_rating` of [server.matchmaking]"),
-    ("matchmaking.types.*.target_rating_diff", "see `rating_preference` of [server.matchmaking]"),
     (
         "whitelist",
         "nobody is accepted against the other keys; `allow_list` of [server.players] excludes all others",

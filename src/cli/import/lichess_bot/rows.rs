@@ -140,6 +140,7 @@ const ROWS: &[Row] = &[
     one("matchmaking.opponent_max_rating", &["server.matchmaking.opponent_max_rating"], number),
     one("matchmaking.opponent_rating_difference", &["server.matchmaking.opponent_rating_difference"], number),
     one("matchmaking.rating_preference", &["server.matchmaking.rating_preference"], rating_preference),
+    one("matchmaking.allow_during_games", &["server.matchmaking.allow_during_games"], yes),
     one("matchmaking.challenge_mode", &["server.matchmaking.modes"], modes),
 ];
 
@@ -254,7 +255,6 @@ const REASONS: &[(&str, &str)] = &[
     ("matchmaking.online_block_list", "only addresses with https:// are supported"),
     ("challenge.recent_bot_challenge_age", "requires max_recent_bot_challenges"),
     ("challenge.max_recent_bot_challenges", "requires recent_bot_challenge_age"),
-    ("matchmaking.allow_during_games", "bots are challenged only when no game runs"),
     ("matchmaking.opponent_allow_tos_violation", "such accounts are never challenged"),
     ("matchmaking.challenge_filter", "see `delay_after_decline` of [server.matchmaking]"),
     ("matchmaking.delay_after_decline", "see `delay_after_decline` of [server.matchmaking]"),
