@@ -11,7 +11,8 @@ use tokio::time::timeout;
 use zeitnot_bot::{
     Config, MoveOrigin,
     policy::Resign,
-    sources::{MoveSources, SyzygyConfig, SyzygyTables},
+    sources::MoveSources,
+    syzygy::{SyzygyConfig, SyzygyTables},
 };
 use zeitnot_clients::lookup::{
     self, Account, BookQuality, ChessDb, Cloud, Database, Explorer, Lookup, Tablebase,
@@ -19,7 +20,9 @@ use zeitnot_clients::lookup::{
 use zeitnot_engine::{Kind, book};
 use zeitnot_net::http::BaseUrl;
 use zeitnot_rules::{Color, Game, GameHistory, Outcome, chess::Chess};
-use zeitnot_seat::{Action, EvalScore, Event, LookupSource, MoveQuality, Turn};
+use zeitnot_seat::{
+    Action, EvalScore, Event, GameDetails, GameInfo, LookupSource, MoveQuality, Opponent, Turn,
+};
 
 use crate::support::{
     bot::{House, ask, clocks, house_with, info, moved, tell},
@@ -45,7 +48,8 @@ impl Setup {
         let order = self.bot.sources.clone();
         let book = &self.bot.book;
         let tables = SyzygyTables::open(&self.bot.syzygy).map_err(|error| error.to_string())?;
-        let sources = MoveSources::open(order, book, Some(lookup)).map_err(|error| error.to_string())?;
+        let sources = MoveSources::open(order, book, &self.bot.books, Some(lookup))
+            .map_err(|error| error.to_string())?;
         Ok(sources.with_syzygy(tables))
     }
 }
@@ -468,6 +472,53 @@ async fn an_opening_is_played_from_a_book() {
     }
     moved(&seat, "f8e7").await;
     ask(&mut seat, 9, Some(clocks(Duration::from_secs(60)))).await;
+    assert_eq!(house.answers.recv().await.unwrap().origin, MoveOrigin::Searched);
+}
+
+/// The first rule that matches decides, then `[bot.book]`.
+#[test]
+async fn each_kind_of_game_has_its_book() {
+    let folder = tempfile::tempdir().unwrap();
+    let book = |mv: &str| {
+        let file = folder.path().join(format!("{mv}.bin"));
+        let entries = Builder::default().entry(Chess::start().book_key().unwrap(), mv, 1);
+        fs::write(&file, entries.bytes()).unwrap();
+        file.display().to_string()
+    };
+    let [bullet, human, white, usual] = ["a2a3", "b2b3", "c2c3", "d2d3"].map(book);
+    let text = format!(
+        "[book]\nfiles = ['{usual}']\n\
+        [[books]]\ngames = ['chess960']\n\
+        [[books]]\ntime_controls = ['bullet']\nfiles = ['{bullet}']\n\
+        [[books]]\nopponent = 'human'\nfiles = ['{human}']\n\
+        [[books]]\ntime_controls = ['rapid']\ncolor = 'white'\nfiles = ['{white}']\n\
+        [[books]]\ntime_controls = ['classical']\nfiles = ['{white}']\nmax_ply = 0\n"
+    );
+    let config: Config = toml::from_str(&text).unwrap();
+    let mut house = bot(Setup { bot: config, ..Setup::default() });
+    for (clock, opponent, expected) in [
+        ("60+0", Some(Opponent::Human), Some("a2a3")),
+        ("180+2", Some(Opponent::Human), Some("b2b3")),
+        ("600+0", Some(Opponent::Bot), Some("c2c3")),
+        ("180+2", Some(Opponent::Bot), Some("d2d3")),
+        ("180+2", None, Some("d2d3")),
+        ("3600+0", None, None),
+    ] {
+        let details = GameDetails { opponent, ..GameDetails::default() };
+        let time_control = Some(clock.parse().unwrap());
+        let game = GameInfo { time_control, details, ..info(Color::White, None) };
+        let mut seat = house.lobby.open(game).await.unwrap();
+        let text = ask(&mut seat, 1, None).await;
+        let origin = house.answers.recv().await.unwrap().origin;
+        match expected {
+            Some(mv) => assert_eq!((text.as_str(), origin), (mv, MoveOrigin::Book), "{clock} {opponent:?}"),
+            None => assert_eq!(origin, MoveOrigin::Searched, "{clock} {opponent:?}"),
+        }
+    }
+    // Chess960 has none.
+    let start = "bnrbkrqn/pppppppp/8/8/8/8/PPPPPPPP/BNRBKRQN w FCfc - 0 1";
+    let mut seat = house.lobby.open(info(Color::White, Some(start))).await.unwrap();
+    ask(&mut seat, 1, None).await;
     assert_eq!(house.answers.recv().await.unwrap().origin, MoveOrigin::Searched);
 }
 

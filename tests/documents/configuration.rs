@@ -125,7 +125,7 @@ fn each_commented_line_of_the_sample_is_the_default() {
         (sample.engine, sample.online_moves, sample.log),
         (empty.engine, empty.online_moves, empty.log)
     );
-    assert_eq!(zeitnot_bot::Config { choose: Vec::new(), ..sample.bot }, empty.bot);
+    assert_eq!(zeitnot_bot::Config { choose: Vec::new(), books: Vec::new(), ..sample.bot }, empty.bot);
     assert_eq!(format!("{:?}", sample.cache), format!("{:?}", empty.cache));
 }
 

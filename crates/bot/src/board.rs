@@ -11,7 +11,7 @@ use zeitnot_seat::{EvalScore, Suggestion, Suggestions};
 use crate::{
     cache::{Cache, CacheAnswer},
     search::{ActiveSearch, SearchBudget},
-    sources::SyzygyTables,
+    syzygy::SyzygyTables,
 };
 
 /// Facts about the current position.

@@ -1,4 +1,4 @@
-//! Engines by game: the first rule that matches decides.
+//! Engines by game: the first rule that matches decides. Other rules by game have the same conditions.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -6,78 +6,139 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use zeitnot_engine::{EngineFactory, Playable};
 use zeitnot_net::Contradictions;
-use zeitnot_rules::{Color, GameKind, Speed, TimeControl, UnknownGame};
+use zeitnot_rules::{Color, Game, GameKind, Speed, TimeControl, UnknownGame};
 use zeitnot_seat::{GameInfo, Opponent};
-use zeitnot_settings::{HumanTime, JsonSchema, Schema, SchemaGenerator, list_of, schemars, words};
+use zeitnot_settings::{Schema, SchemaGenerator, list_of, schemars, words};
 
 use crate::load::Load;
 
-/// A rule that chooses an engine.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Rule {
-    /// An [engines.NAME] table.
-    #[schemars(example = &"stockfish")]
-    pub engine: String,
-    /// Games that the rule matches.
-    #[schemars(schema_with = "variants", example = ["chess", "chess960"])]
-    #[serde(default)]
-    games: Option<Vec<Variant>>,
-    /// Speeds; "correspondence" is without a clock.
-    #[schemars(schema_with = "speeds", example = ["blitz", "rapid"])]
-    #[serde(default)]
-    time_controls: Option<Vec<Speed>>,
-    /// Minimum initial time.
-    #[serde(default, with = "HumanTime")]
-    #[schemars(example = &"3m")]
-    min_base: Option<Duration>,
-    /// Maximum initial time.
-    #[serde(default, with = "HumanTime")]
-    #[schemars(example = &"30m")]
-    max_base: Option<Duration>,
-    /// Minimum increment.
-    #[serde(default, with = "HumanTime")]
-    #[schemars(example = &"0s")]
-    min_increment: Option<Duration>,
-    /// Maximum increment.
-    #[serde(default, with = "HumanTime")]
-    #[schemars(example = &"30s")]
-    max_increment: Option<Duration>,
-    /// The side that we play.
-    #[schemars(schema_with = "colors", example = &"white")]
-    #[serde(default)]
-    color: Option<Color>,
-    /// Whether the game is rated.
-    #[schemars(example = true)]
-    rated: Option<bool>,
-    /// Kind of opponent.
-    #[schemars(schema_with = "opponents", example = &"bot")]
-    #[serde(default)]
-    opponent: Option<Opponent>,
+/// Declares a rule: its own keys, and its conditions. The rule matches a game where all conditions do.
+macro_rules! rule {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $($own:tt)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize, zeitnot_settings::JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($own)*
+            /// Games that the rule matches.
+            #[schemars(schema_with = "crate::choice::variants", example = ["chess", "chess960"])]
+            #[serde(default)]
+            games: Option<Vec<$crate::choice::Variant>>,
+            /// Speeds; "correspondence" is without a clock.
+            #[schemars(schema_with = "crate::choice::speeds", example = ["blitz", "rapid"])]
+            #[serde(default)]
+            time_controls: Option<Vec<zeitnot_rules::Speed>>,
+            /// Minimum initial time.
+            #[serde(default, with = "zeitnot_settings::HumanTime")]
+            #[schemars(example = &"3m")]
+            min_base: Option<std::time::Duration>,
+            /// Maximum initial time.
+            #[serde(default, with = "zeitnot_settings::HumanTime")]
+            #[schemars(example = &"30m")]
+            max_base: Option<std::time::Duration>,
+            /// Minimum increment.
+            #[serde(default, with = "zeitnot_settings::HumanTime")]
+            #[schemars(example = &"0s")]
+            min_increment: Option<std::time::Duration>,
+            /// Maximum increment.
+            #[serde(default, with = "zeitnot_settings::HumanTime")]
+            #[schemars(example = &"30s")]
+            max_increment: Option<std::time::Duration>,
+            /// The side that we play.
+            #[schemars(schema_with = "crate::choice::colors", example = &"white")]
+            #[serde(default)]
+            color: Option<zeitnot_rules::Color>,
+            /// Whether the game is rated.
+            #[schemars(example = true)]
+            rated: Option<bool>,
+            /// Kind of opponent.
+            #[schemars(schema_with = "crate::choice::opponents", example = &"bot")]
+            #[serde(default)]
+            opponent: Option<zeitnot_seat::Opponent>,
+        }
+
+        impl $name {
+            pub(crate) fn conditions(&self) -> $crate::choice::Conditions<'_> {
+                $crate::choice::Conditions {
+                    games: self.games.as_deref(),
+                    time_controls: self.time_controls.as_deref(),
+                    min_base: self.min_base,
+                    max_base: self.max_base,
+                    min_increment: self.min_increment,
+                    max_increment: self.max_increment,
+                    color: self.color,
+                    rated: self.rated,
+                    opponent: self.opponent,
+                }
+            }
+        }
+    };
+}
+pub(crate) use rule;
+
+rule! {
+    /// A rule that chooses an engine.
+    pub struct Rule {
+        /// An [engines.NAME] table.
+        #[schemars(example = &"stockfish")]
+        pub engine: String,
+    }
 }
 
-fn variants(_: &mut SchemaGenerator) -> Schema {
+impl Rule {
+    /// Returns whether the rule matches any game, so that its engine plays instead of `[engine]`.
+    pub fn matches_all(&self) -> bool {
+        self.conditions().match_all()
+    }
+}
+
+/// Conditions of a rule; a missing one matches any game.
+#[derive(Copy, Clone, Default, PartialEq)]
+pub(crate) struct Conditions<'r> {
+    pub(crate) games: Option<&'r [Variant]>,
+    pub(crate) time_controls: Option<&'r [Speed]>,
+    pub(crate) min_base: Option<Duration>,
+    pub(crate) max_base: Option<Duration>,
+    pub(crate) min_increment: Option<Duration>,
+    pub(crate) max_increment: Option<Duration>,
+    pub(crate) color: Option<Color>,
+    pub(crate) rated: Option<bool>,
+    pub(crate) opponent: Option<Opponent>,
+}
+
+pub(crate) fn variants(_: &mut SchemaGenerator) -> Schema {
     list_of(words(GameKind::ALL.iter().map(|game| game.name()).chain([CHESS960])))
 }
 
-fn speeds(_: &mut SchemaGenerator) -> Schema {
+pub(crate) fn speeds(_: &mut SchemaGenerator) -> Schema {
     list_of(words(Speed::ALL))
 }
 
-fn colors(_: &mut SchemaGenerator) -> Schema {
+pub(crate) fn colors(_: &mut SchemaGenerator) -> Schema {
     words(Color::BOTH)
 }
 
-fn opponents(_: &mut SchemaGenerator) -> Schema {
+pub(crate) fn opponents(_: &mut SchemaGenerator) -> Schema {
     words([Opponent::Human, Opponent::Bot])
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Variant {
+pub(crate) enum Variant {
     /// From any start position.
     Game(GameKind),
     /// Chess with the castling rules of Chess960.
     Chess960,
+}
+
+impl Variant {
+    pub(crate) fn of<G: Game>(start: &G) -> Variant {
+        if start.is_chess960() { Variant::Chess960 } else { Variant::Game(start.kind()) }
+    }
 }
 
 const CHESS960: &str = "chess960";
@@ -93,18 +154,17 @@ impl<'de> Deserialize<'de> for Variant {
     }
 }
 
-impl Rule {
-    /// Returns whether the rule matches any game, so that its engine plays instead of `[engine]`.
-    pub fn matches_all(&self) -> bool {
-        *self == Rule { engine: self.engine.clone(), ..Rule::default() }
+impl Conditions<'_> {
+    pub(crate) fn match_all(&self) -> bool {
+        *self == Conditions::default()
     }
 
     /// Finds keys that contradict each other.
     pub(crate) fn contradictions(&self, found: &mut Contradictions) {
         let nothing = "the rule never applies: name some, or remove the key for all";
         for (key, is_empty) in [
-            ("games", self.games.as_ref().is_some_and(Vec::is_empty)),
-            ("time_controls", self.time_controls.as_ref().is_some_and(Vec::is_empty)),
+            ("games", self.games.is_some_and(<[_]>::is_empty)),
+            ("time_controls", self.time_controls.is_some_and(<[_]>::is_empty)),
         ] {
             found.not_empty(key, is_empty, nothing);
         }
@@ -112,16 +172,16 @@ impl Rule {
         found.ordered(("min_increment", self.min_increment), ("max_increment", self.max_increment));
     }
 
-    fn matches(&self, info: &GameInfo, variant: Variant) -> bool {
-        fn is_in<T: PartialEq>(wanted: Option<&Vec<T>>, actual: &T) -> bool {
+    pub(crate) fn match_game(&self, info: &GameInfo, variant: Variant) -> bool {
+        fn is_in<T: PartialEq>(wanted: Option<&[T]>, actual: &T) -> bool {
             wanted.is_none_or(|wanted| wanted.contains(actual))
         }
         fn is<T: PartialEq>(wanted: Option<T>, actual: Option<T>) -> bool {
             wanted.is_none() || wanted == actual
         }
         let GameInfo { time_control, side, details, .. } = info;
-        is_in(self.games.as_ref(), &variant)
-            && is_in(self.time_controls.as_ref(), &Speed::of(*time_control))
+        is_in(self.games, &variant)
+            && is_in(self.time_controls, &Speed::of(*time_control))
             && self.matches_clock(*time_control)
             && is(self.color, Some(*side))
             && is(self.rated, details.rated)
@@ -164,8 +224,11 @@ impl EngineChoices {
 
     /// Returns the engine for a game; `None`: the default one. Engines that cannot play the game are skipped.
     pub(crate) fn choose<G: Playable>(&self, info: &GameInfo, start: &G) -> Option<&EngineChoice> {
-        let variant = if start.is_chess960() { Variant::Chess960 } else { Variant::Game(info.game) };
-        self.0.iter().find(|choice| choice.rule.matches(info, variant) && choice.factory.plays(start))
+        let variant = Variant::of(start);
+        let matches = |choice: &&EngineChoice| {
+            choice.rule.conditions().match_game(info, variant) && choice.factory.plays(start)
+        };
+        self.0.iter().find(matches)
     }
 }
 
@@ -228,7 +291,7 @@ mod tests {
             let rule = parse(text).unwrap();
             let chess = Variant::Game(GameKind::Chess);
             assert_eq!(
-                (rule.matches(&info(), chess), rule.matches(&unknown, chess)),
+                (rule.conditions().match_game(&info(), chess), rule.conditions().match_game(&unknown, chess)),
                 (here, there),
                 "{text}"
             );

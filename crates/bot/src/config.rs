@@ -8,7 +8,8 @@ use zeitnot_settings::{HumanTime, settings};
 
 use crate::{
     choice, lag, policy,
-    sources::{Source, SourceOrder, SyzygyConfig},
+    sources::{BookRule, Source, SourceOrder},
+    syzygy::SyzygyConfig,
 };
 
 settings! {
@@ -50,6 +51,9 @@ settings! {
         sources: SourceOrder = SourceOrder::default(),
         /// Opening books.
         book: BookConfig = BookConfig::default(),
+        /// Opening books by game: the first of these tables that matches decides; if none does, `[bot.book]` is used. The
+        /// conditions are those of `[[bot.choose]]`.
+        books: Vec<BookRule> = Vec::new(),
         /// Syzygy tablebases that the program itself probes, for any engine: chess, atomic and antichess.
         syzygy: SyzygyConfig = SyzygyConfig::default(),
         /// Draw offers, on servers that have them. An opponent's offer is accepted by the same rule, and also if we are
@@ -84,6 +88,19 @@ impl Config {
                 found.add(&["book.max_ply"], "0 uses no move of book.files: raise it, or remove the files");
             }
         }
+        for (at, rule) in self.books.iter().enumerate() {
+            found.within(&format!("books[{at}]"), |found| rule.contradictions(found));
+        }
+        let all = self.books.iter().position(|rule| rule.conditions().match_all());
+        if let Some(first) = all.filter(|first| first + 1 < self.books.len()) {
+            let what =
+                format!("is never used: bot.books[{first}] matches every game; move this rule above it");
+            found.add(&[&format!("books[{}]", first + 1)], what);
+        }
+        if !self.books.is_empty() && !self.sources.has(Source::Book) {
+            let what = "are not read, as bot.sources lacks \"book\": add it there, or remove the rules";
+            found.add(&["books"], what);
+        }
         if !self.syzygy.folders.is_empty() && !self.sources.has(Source::Syzygy) {
             let what = "are not probed, as bot.sources lacks \"syzygy\": add it there, or remove the folders";
             found.add(&["syzygy.folders"], what);
@@ -92,7 +109,7 @@ impl Config {
             found.ordered(("draw.score", Some(self.draw.score)), ("resign.score", Some(self.resign.score)));
         }
         for (at, rule) in self.choose.iter().enumerate() {
-            found.within(&format!("choose[{at}]"), |found| rule.contradictions(found));
+            found.within(&format!("choose[{at}]"), |found| rule.conditions().contradictions(found));
         }
     }
 

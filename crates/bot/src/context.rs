@@ -74,9 +74,10 @@ impl BotContext {
         Activity::new(self.load.clone(), self.lags.clone())
     }
 
-    /// Returns the context of one game, with the engine that is chosen for it.
+    /// Returns the context of one game, with the engine and the book that are chosen for it.
     pub(crate) fn for_game<G: Playable>(&self, info: &GameInfo, start: &G) -> BotContext {
         let mut context = self.clone();
+        context.sources = self.sources.for_game(info, start);
         if let Some(choice) = self.engines.choose(info, start) {
             context.factory = choice.factory.clone();
             context.cache = self.cache.with_engine(choice.factory.fingerprint());

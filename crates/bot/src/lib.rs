@@ -37,6 +37,7 @@ mod request;
 mod search;
 pub mod sources;
 mod status;
+pub mod syzygy;
 
 pub use activity::Activity;
 use board::{Board, TypedBoard};

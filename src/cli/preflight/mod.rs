@@ -4,10 +4,7 @@
 use std::{fmt::Display, sync::Arc};
 
 use zeitnot_arena::ArenaError;
-use zeitnot_bot::{
-    cache,
-    sources::{MoveSources, SyzygyTables},
-};
+use zeitnot_bot::{cache, sources::MoveSources, syzygy::SyzygyTables};
 use zeitnot_clients::{
     Server, Written,
     lichess::Lichess,
@@ -54,9 +51,9 @@ impl Prepared {
         checks.shared_cache(&config.cache);
         let lookup = checks.kept("", Lookup::new(&config.online_moves, &accounts(&config.servers)));
         let order = config.bot.sources.clone();
-        let book = &config.bot.book;
+        let (book, rules) = (&config.bot.book, &config.bot.books);
         let lookup = Arc::new(lookup.unwrap_or_default());
-        let sources = checks.kept("bot.book", MoveSources::open(order, book, Some(lookup)));
+        let sources = checks.kept("bot.book", MoveSources::open(order, book, rules, Some(lookup)));
         let tables = checks.kept("bot.syzygy", SyzygyTables::open(&config.bot.syzygy));
         let endgames = checks.kept("engine.syzygy", Tablebases::open(&config.engine.syzygy));
         let factory = checks.kept("engine.hash_mib", EngineFactory::new(&config.engine));

@@ -1,4 +1,4 @@
-//! Sources of moves that go before the search: the cache, an opening book, tablebases, and servers.
+//! Sources of moves that go before the search: the cache, opening books, tablebases, and servers.
 //!
 //! [`SourceOrder`] ranks them. A move that is known at once and ranks first is played at once. The answers of the
 //! others are waited for beside the search ([`SourceLookup`]), each no longer than its timeout; the search comes last.
@@ -8,14 +8,18 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
 use zeitnot_engine::book::{Book, BookConfig, BookError};
-use zeitnot_seat::{LookupSource, PositionLookup};
+use zeitnot_rules::Game;
+use zeitnot_seat::{GameInfo, LookupSource, PositionLookup};
 use zeitnot_settings::{JsonSchema, schemars};
 
-mod lookup;
-mod syzygy;
+use crate::syzygy::SyzygyTables;
 
+mod books;
+mod lookup;
+
+pub use books::BookRule;
+use books::Books;
 pub(crate) use lookup::{LookupAnswer, LookupRequest, LookupState, SourceLookup};
-pub use syzygy::{SyzygyConfig, SyzygyTables};
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -87,7 +91,9 @@ impl SourceOrder {
 #[derive(Clone, Debug, Default)]
 pub struct MoveSources {
     order: SourceOrder,
-    book: Option<Arc<Book>>,
+    books: Books,
+    /// Of this game.
+    book: Option<Book>,
     syzygy: Option<SyzygyTables>,
     servers: Option<Arc<dyn PositionLookup>>,
 }
@@ -100,9 +106,15 @@ impl MoveSources {
     pub fn open(
         order: SourceOrder,
         book: &BookConfig,
+        rules: &[BookRule],
         servers: Option<Arc<dyn PositionLookup>>,
     ) -> Result<MoveSources, BookError> {
-        Ok(MoveSources { order, book: Book::open(book)?.map(Arc::new), syzygy: None, servers })
+        Ok(MoveSources { order, books: Books::open(book, rules)?, servers, ..MoveSources::default() })
+    }
+
+    /// Returns the sources of one game, with the book that is chosen for it.
+    pub(crate) fn for_game<G: Game>(&self, info: &GameInfo, start: &G) -> MoveSources {
+        MoveSources { book: self.books.choose(info, start), ..self.clone() }
     }
 
     /// The same with tablebases on this machine.
@@ -116,16 +128,15 @@ impl fmt::Display for MoveSources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let enabled = self.servers.as_ref().map(|servers| servers.sources()).unwrap_or_default();
         for source in &self.order.0 {
-            match (source, &self.book) {
-                (Source::Cache, _) => f.write_str("cache, ")?,
-                (Source::Book, Some(book)) => write!(f, "book ({} entries), ", book.entries())?,
-                (Source::Book, None) => {}
-                (Source::Syzygy, _) => {
+            match source {
+                Source::Cache => f.write_str("cache, ")?,
+                Source::Book => fmt::Display::fmt(&self.books, f)?,
+                Source::Syzygy => {
                     if let Some(tables) = &self.syzygy {
                         write!(f, "syzygy ({tables}), ")?;
                     }
                 }
-                (other, _) => {
+                other => {
                     if let Some(server) = other.server().filter(|server| enabled.contains(server)) {
                         write!(f, "{server}, ")?;
                     }

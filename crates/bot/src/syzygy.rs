@@ -12,7 +12,7 @@ use zeitnot_engine::{
 };
 use zeitnot_rules::GameHistory;
 use zeitnot_seat::{Eval, EvalScore, MoveQuality, Suggested, Suggestion, Suggestions};
-use zeitnot_settings::{Schema, SchemaGenerator, schemars, settings, words};
+use zeitnot_settings::{Schema, SchemaGenerator, settings, words};
 
 /// Score of a certain win, as those of the online tablebase.
 const WON: i32 = 20_000;
@@ -95,6 +95,6 @@ fn suggested<G: Playable>(line: &GameHistory<G>, probe: &RootProbe, is_choice: b
 
 impl fmt::Display for SyzygyTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.tables.fmt(f)
+        fmt::Display::fmt(&self.tables, f)
     }
 }
