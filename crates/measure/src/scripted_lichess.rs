@@ -37,6 +37,8 @@ type Answer = (u16, String);
 struct Answers {
     once: HashMap<String, VecDeque<Answer>>,
     always: HashMap<String, Answer>,
+    /// Headers that a request needs, in lower case, and the refusal of one without it.
+    demanded: HashMap<String, (String, Answer)>,
 }
 
 /// A server that listens until it is dropped.
@@ -133,6 +135,12 @@ impl Server {
         table(&self.answers).once.entry(path.to_owned()).or_default().push_back(answer);
     }
 
+    /// Refuses requests for a path by status 400 and this text, unless they have this header, in lower case.
+    pub fn demand(&self, path: &str, header: &str, refusal: &str) {
+        let demand = (format!("\n{header}:"), (400, refusal.to_owned()));
+        table(&self.answers).demanded.insert(path.to_owned(), demand);
+    }
+
     /// Returns how many answers to single requests for a path are left.
     #[must_use]
     pub fn unasked(&self, path: &str) -> usize {
@@ -219,7 +227,7 @@ impl Front {
         let mut stream = BufReader::new(stream);
         while let Some(Request { is_get, path, head, body, at }) = Request::read(&mut stream).await? {
             let is_game = path.starts_with("/api/bot/game/stream/");
-            let known = self.known(&path, is_get);
+            let known = self.known(&path, &head, is_get);
             if known.is_none() && (is_game || path == "/api/stream/event") {
                 let (chunks, rest) = mpsc::channel(QUEUE);
                 let to = if is_game { &self.games } else { &self.events };
@@ -247,11 +255,16 @@ impl Front {
         Ok(())
     }
 
-    fn known(&self, path: &str, is_get: bool) -> Option<Answer> {
+    fn known(&self, path: &str, head: &str, is_get: bool) -> Option<Answer> {
         let mut answers = table(&self.answers);
         let path = path.split('?').next().unwrap_or_default();
         if let Some(answer) = answers.once.get_mut(path).and_then(VecDeque::pop_front) {
             return Some(answer);
+        }
+        if let Some((header, refusal)) = answers.demanded.get(path)
+            && !head.to_ascii_lowercase().contains(header)
+        {
+            return Some(refusal.clone());
         }
         let is_look_up = is_get && !path.contains("/stream/");
         let always = &answers.always;

@@ -47,19 +47,25 @@ impl BaseUrl {
 
     /// Returns whether this is a server of Lichess, over TLS.
     pub fn is_of_lichess(&self) -> bool {
-        let is_in = |host: &str, domain: &str| {
-            host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        };
         Url::parse(&self.0).is_ok_and(|url| {
             let is_known = |host| is_in(host, "lichess.org") || is_in(host, "lichess.ovh");
             url.scheme() == "https" && url.port().is_none() && url.host_str().is_some_and(is_known)
         })
     }
 
+    /// Returns whether the host is in this domain.
+    pub fn is_within(&self, domain: &str) -> bool {
+        Url::parse(&self.0).is_ok_and(|url| url.host_str().is_some_and(|host| is_in(host, domain)))
+    }
+
     /// Returns whether requests are encrypted or stay on this machine.
     pub fn is_private(&self) -> bool {
         self.is_loopback() || self.0.starts_with("https:")
     }
+}
+
+fn is_in(host: &str, domain: &str) -> bool {
+    host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
 /// Returns whether the host is this machine.

@@ -11,6 +11,7 @@ mod flood;
 mod games;
 mod lost_time;
 mod matchmaking;
+mod pychess;
 mod records;
 mod refusals;
 mod slots;

@@ -13,6 +13,7 @@ use super::{
     game::rules::{Berserk, Claim, Correspondence, GameRules},
     matchmaking,
     records::pgn_files::{PgnFiles, PgnGrouping},
+    site::Site,
     teams::tournament::{Team, Tournament},
     timeouts::Timeouts,
     token::{self, TokenError},
@@ -39,6 +40,10 @@ settings! {
         #[serde(serialize_with = "shown")]
         #[schemars(with = "String")]
         url: BaseUrl = BaseUrl::default(),
+        /// Site whose rules the server follows, "lichess" or "pychess". Default: "pychess" if `url` is at pychess.org, else
+        /// "lichess".
+        #[schemars(example = &"pychess")]
+        site: Option<Site> = None,
         /// Maximum number of games with clocks on this server; `[bot]` has the limit for all servers together.
         #[schemars(extend("x-reload" = true))]
         concurrency: NonZeroU32 = const { NonZeroU32::new(4).unwrap() },
@@ -85,6 +90,10 @@ settings! {
 }
 
 impl Config {
+    pub(crate) fn site(&self) -> Site {
+        self.site.unwrap_or_else(|| Site::of(&self.url))
+    }
+
     pub(crate) fn game_rules(&self) -> GameRules {
         GameRules {
             claim: self.claim,
@@ -184,10 +193,34 @@ impl Config {
                 found.add(&["challenge.reserved_for_humans"], what);
             }
         }
+        self.site_contradictions(found);
         let teams: Vec<_> = self.team.iter().map(|team| &team.id).collect();
         found.distinct("team", "id", &teams);
         let tournaments: Vec<_> = self.tournament.iter().map(|tournament| tournament.id).collect();
         found.distinct("tournament", "id", &tournaments);
+    }
+
+    /// Finds what the site does not have.
+    fn site_contradictions(&self, found: &mut Contradictions) {
+        let site = self.site();
+        if site == Site::Pychess && self.url.is_of_lichess() {
+            found.add(
+                &["site"],
+                format!("\"pychess\" is not the site of {}: set url = \"https://www.pychess.org\"", self.url),
+            );
+        }
+        if !site.lets_bots_challenge() && self.matchmaking.is_some() {
+            found.add(&["matchmaking"], "bots cannot challenge on pychess.org: remove the table");
+        }
+        for (key, is_set) in [("team", !self.team.is_empty()), ("tournament", !self.tournament.is_empty())] {
+            if is_set && !site.lets_bots_join() {
+                found.add(&[key], "bots cannot join any on pychess.org: remove the table");
+            }
+        }
+        if !site.has_correspondence() && self.plays_correspondence() {
+            let what = "bots cannot play correspondence on pychess.org: remove \"correspondence\" from time_controls";
+            found.add(&["challenge"], what);
+        }
     }
 
     /// Describes what would be played, a line each.
@@ -226,7 +259,7 @@ impl fmt::Display for Config {
 
 fn read_token<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Token>, D::Error> {
     let text = secret::text(deserializer)?;
-    let malformed = |_| D::Error::custom("expected a token of letters, digits and underscores");
+    let malformed = |_| D::Error::custom("expected a token of letters, digits, hyphens and underscores");
     text.parse().map(Some).map_err(malformed)
 }
 

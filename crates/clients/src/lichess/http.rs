@@ -24,6 +24,7 @@ use zeitnot_wire::{
 };
 
 use super::{
+    Config,
     connections::{ClientSettings, Connections, Pool},
     game_clocks::GameClocks,
     http_error::HttpError,
@@ -31,6 +32,7 @@ use super::{
     playing::{MAX_LISTED, PlayingList},
     rate_limits::{Permit, RateLimits, RequestKind},
     shared_backoff::is_small,
+    site::{Dialect, Site},
     timeouts::Timeouts,
 };
 use crate::{backoff, connection_log::ConnectionLog, wait::now};
@@ -51,6 +53,7 @@ struct Inner {
     requests: Connections,
     streams: Connections,
     base: BaseUrl,
+    dialect: Dialect,
     token: Token,
     timeouts: Timeouts,
     limits: RateLimits,
@@ -64,12 +67,8 @@ struct Inner {
 
 impl Http {
     /// Creates a client with this token; `account` appears in its user agent.
-    pub(crate) fn new(
-        base: &BaseUrl,
-        token: &Token,
-        account: Option<&str>,
-        timeouts: &Timeouts,
-    ) -> Result<Http, HttpError> {
+    pub(crate) fn new(config: &Config, token: &Token, account: Option<&str>) -> Result<Http, HttpError> {
+        let (base, timeouts) = (&config.url, &config.timeouts);
         let mut bearer = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
             .map_err(|_| HttpError::Network("the token does not fit into a header".to_owned()))?;
         bearer.set_sensitive(true);
@@ -81,6 +80,7 @@ impl Http {
             requests: Connections::new(settings.clone())?,
             streams: Connections::new(settings)?,
             base: base.clone(),
+            dialect: Dialect::new(config),
             token: token.clone(),
             timeouts: timeouts.clone(),
             limits: RateLimits::new(&timeouts.reconnect),
@@ -94,6 +94,14 @@ impl Http {
 
     pub(crate) fn base(&self) -> &BaseUrl {
         &self.0.base
+    }
+
+    pub(crate) fn dialect(&self) -> &Dialect {
+        &self.0.dialect
+    }
+
+    pub(crate) fn site(&self) -> Site {
+        self.0.dialect.site
     }
 
     pub(crate) fn timeouts(&self) -> &Timeouts {
@@ -197,10 +205,13 @@ impl Http {
         let sent = Instant::now();
         let method = if form.is_some() { Method::POST } else { Method::GET };
         let pool = self.0.streams.current();
-        let request = self.build(&pool, method, path, form);
+        let mut request = self.build(&pool, method, path, form);
+        if let Some((name, value)) = self.0.dialect.header(kind) {
+            request = request.header(name, value);
+        }
         // An open stream may not be silent for longer either.
         let limit = self.max_silence(kind);
-        let opening = async { self.check(request.send().await?).await };
+        let opening = async { self.check(kind, request.send().await?).await };
         let opened = match timeout(limit, opening).await {
             Ok(opened) => opened,
             Err(_) => {
@@ -253,7 +264,7 @@ impl Http {
         limit: Duration,
     ) -> Result<String, HttpError> {
         let permit = self.0.limits.acquire(kind, false).await;
-        let exchange = async { body(self.check(request.send().await?).await?).await };
+        let exchange = async { body(self.check(kind, request.send().await?).await?).await };
         let reply = timeout(limit, exchange).await.unwrap_or_else(|_| Err(timed_out()));
         self.settle(permit, reply.as_ref().err());
         reply
@@ -269,12 +280,13 @@ impl Http {
         }
     }
 
-    async fn check(&self, response: Response) -> Result<Response, HttpError> {
+    async fn check(&self, kind: RequestKind, response: Response) -> Result<Response, HttpError> {
         let status = response.status();
         if status.is_success() {
             return Ok(response);
         }
-        if status == StatusCode::UNAUTHORIZED {
+        let is_unauthorized = self.site().refuses_token(kind, status);
+        if is_unauthorized {
             self.0.unauthorized.notify_one();
         }
         let told = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
@@ -283,7 +295,7 @@ impl Http {
         let failure = Failure::parse(&body(response).await?.replace(self.0.token.expose(), "…"))?;
         let limit = failure.ratelimit.as_ref();
         Err(match status {
-            StatusCode::UNAUTHORIZED => HttpError::Unauthorized,
+            _ if is_unauthorized => HttpError::Unauthorized,
             StatusCode::NOT_FOUND => HttpError::NotFound,
             StatusCode::TOO_MANY_REQUESTS => HttpError::Limited {
                 wait: limit.map(|limit| limit.wait).or(told).unwrap_or(self.timeouts().rate_limited),

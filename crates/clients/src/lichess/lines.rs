@@ -9,7 +9,7 @@ use tokio_util::{
     codec::{Decoder, LinesCodec},
 };
 use tracing::debug;
-use zeitnot_wire::{Message, lichess::line};
+use zeitnot_wire::{Message, WireError, lichess::line};
 
 use super::{connections::Pool, http::Http, http_error::HttpError, rate_limits::RequestKind};
 
@@ -68,12 +68,20 @@ impl Lines {
 
     /// Returns the next message and when it was read, or `None` at the end. Skips lines that cannot be parsed.
     pub(crate) async fn next<M: Message>(&mut self) -> Result<Option<(M, Instant)>, HttpError> {
+        self.next_read(|_, text| line(text)).await
+    }
+
+    /// The same, where the site has words of its own. `read` returns `None` for a line that only keeps the stream alive.
+    pub(crate) async fn next_read<M>(
+        &mut self,
+        read: fn(&Http, &str) -> Result<Option<M>, WireError>,
+    ) -> Result<Option<(M, Instant)>, HttpError> {
         loop {
             let decoded = match self.is_over {
                 false => self.codec.decode(&mut self.buffer),
                 true => self.codec.decode_eof(&mut self.buffer),
             };
-            match decoded.map(|text| text.map(|text| line(&text))) {
+            match decoded.map(|text| text.map(|text| read(&self.http, &text))) {
                 Ok(Some(Ok(Some(message)))) => {
                     self.empty_at = None;
                     return Ok(Some((message, self.read_at)));

@@ -7,7 +7,7 @@
 //! - `chat`, `records`: messages and PGN files, written aside from the games
 //!
 //! They share one HTTP client (`http`, with `connections`, `rate_limits` and its `shared_backoff`, a `ConnectionLog` and a
-//! `LogThrottle`) and streams that reconnect (`stream`, with `lines` and `keep_alive`). `game_clocks` bounds their delays, and
+//! `LogThrottle`), the site's `Dialect` (`site`) and streams that reconnect (`stream`, with `lines` and `keep_alive`). `game_clocks` bounds their delays, and
 //! `playing` holds the server's list of our running games.
 
 use std::{
@@ -44,6 +44,7 @@ mod records;
 mod shared_backoff;
 #[cfg(feature = "simulation")]
 pub mod simulation;
+mod site;
 mod stream;
 mod tasks;
 mod teams;
@@ -167,7 +168,7 @@ async fn play(
         return Err(refused(format!("another [[server]] table plays as {}", user.id), TOKEN_ADVICE));
     };
     info!("playing as {}", user.id);
-    let http = Http::new(&config.url, &token, Some(user.id.as_str()), &config.timeouts).map_err(failed)?;
+    let http = Http::new(config, &token, Some(user.id.as_str())).map_err(failed)?;
     let (chat, sent) = ChatSender::start(config.chat.clone(), &config.challenge, http.clone());
     let players = list_updates::watch(&config.players).await;
     let file = config.matchmaking.as_ref().and_then(|matchmaking| matchmaking.history_file.clone());

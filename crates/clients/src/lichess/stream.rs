@@ -12,8 +12,8 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 use tracing::{Instrument, debug};
 use zeitnot_wire::{
-    Message,
-    lichess::{GameId, GameMessage},
+    WireError,
+    lichess::{Event, GameId, GameMessage},
 };
 
 use super::{http::Http, http_error::HttpError, lines::Lines, playing::Listing, rate_limits::RequestKind};
@@ -57,19 +57,25 @@ impl<M> Stream<M> {
     }
 }
 
-impl<M: Message + Send + 'static> Stream<M> {
+impl Stream<Event> {
     /// Opens the account's event stream, and opens it again whenever it ends. `was_open`: the server has let us open it
     /// before, so a refusal is not final.
-    pub(crate) fn of_account(http: Http, was_open: bool) -> Stream<M> {
-        Stream::follow(http, None, EVENTS.to_owned(), was_open, |_| false)
+    pub(crate) fn of_account(http: Http, was_open: bool) -> Stream<Event> {
+        let read: Read<Event> = |http, text| http.dialect().event(text);
+        Stream::follow(http, None, EVENTS.to_owned(), was_open, (read, |_| false))
     }
+}
 
+/// Reads a line; `None`: it only keeps the stream alive.
+type Read<M> = fn(&Http, &str) -> Result<Option<M>, WireError>;
+
+impl<M: Send + 'static> Stream<M> {
     fn follow(
         http: Http,
         game: Option<GameId>,
         path: String,
         was_open: bool,
-        is_last: fn(&M) -> bool,
+        (read, is_last): (Read<M>, fn(&M) -> bool),
     ) -> Stream<M> {
         let (outbox, inbox) = mpsc::channel(INBOX);
         let follower = Follower {
@@ -78,6 +84,7 @@ impl<M: Message + Send + 'static> Stream<M> {
             game,
             path,
             outbox,
+            read,
             is_last,
             is_finished: false,
             is_first: true,
@@ -95,7 +102,8 @@ impl<M: Message + Send + 'static> Stream<M> {
 impl Stream<GameMessage> {
     /// The same for the stream of a game.
     pub(crate) fn of_game(http: Http, id: GameId) -> Stream<GameMessage> {
-        Stream::follow(http, Some(id), format!("api/bot/game/stream/{id}"), false, is_end)
+        let read: Read<GameMessage> = |http, text| http.dialect().game_message(text);
+        Stream::follow(http, Some(id), format!("api/bot/game/stream/{id}"), false, (read, is_end))
     }
 }
 
@@ -104,6 +112,7 @@ fn is_end(message: &GameMessage) -> bool {
     match message {
         GameMessage::GameFull(full) => full.state.status.is_over(),
         GameMessage::GameState(state) => state.status.is_over(),
+        GameMessage::GameEnd => true,
         _ => false,
     }
 }
@@ -116,6 +125,7 @@ struct Follower<M> {
     outbox: mpsc::Sender<StreamEvent<M>>,
     /// Delays of this stream alone. Those after failures of the network and the server are shared by all of its kind.
     backoff: Backoff,
+    read: Read<M>,
     is_last: fn(&M) -> bool,
     /// The last message came.
     is_finished: bool,
@@ -139,7 +149,7 @@ enum Disconnect {
     Http(#[from] HttpError),
 }
 
-impl<M: Message> Follower<M> {
+impl<M> Follower<M> {
     /// Opens the stream, and again whenever it ends, until nobody listens or the server refuses it for good.
     async fn run(mut self) {
         loop {
@@ -210,7 +220,7 @@ impl<M: Message> Follower<M> {
         }
         let mut event = StreamEvent::Opened(lines.read_at);
         while self.outbox.send(event).await.is_ok() {
-            let (message, read_at) = lines.next().await?.ok_or(Disconnect::Eof)?;
+            let (message, read_at) = lines.next_read(self.read).await?.ok_or(Disconnect::Eof)?;
             if !mem::replace(&mut self.told, true) && self.game.is_some() && !is_first {
                 self.http.limits().stream_told();
             }
@@ -253,7 +263,7 @@ mod tests {
     use zeitnot_net::http::BaseUrl;
 
     use super::*;
-    use crate::lichess::timeouts::Timeouts;
+    use crate::lichess::Config;
 
     /// The first snapshot may be older than the reply's arrival: it may lack a move that the server has taken since.
     #[test]
@@ -261,7 +271,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = BaseUrl::try_from(format!("http://{}", listener.local_addr().unwrap())).unwrap();
         let token = "lip_hush".parse().unwrap();
-        let http = Http::new(&base, &token, None, &Timeouts::default()).unwrap();
+        let http = Http::new(&Config { url: base, ..Config::default() }, &token, None).unwrap();
         let mut stream = Stream::of_game(http, "abcdefgh".parse().unwrap());
         let (mut server, _) = listener.accept().await.unwrap();
         server.read_u8().await.unwrap();

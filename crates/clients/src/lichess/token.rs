@@ -21,7 +21,7 @@ pub enum TokenError {
     Missing,
     #[error("no token: {name}, which `token_env` names, is not set in the environment")]
     Unset { name: String },
-    #[error("{source_name}: expected a token of letters, digits and underscores")]
+    #[error("{source_name}: expected a token of letters, digits, hyphens and underscores")]
     Malformed { source_name: String },
     #[error("cannot read token_file {file}: {source}; it names a file with the token in it")]
     Unreadable { file: String, source: io::Error },

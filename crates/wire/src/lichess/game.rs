@@ -24,6 +24,9 @@ pub enum GameMessage {
     ChatLine(ChatLine),
     /// The opponent left or came back.
     OpponentGone(OpponentGone),
+    /// The game is over, and nothing else is told. Only [`super::pychess`] has it.
+    #[serde(skip_serializing)]
+    GameEnd,
     /// Unknown type.
     Other(Unknown),
 }

@@ -134,11 +134,11 @@ impl FromStr for Token {
     type Err = BadId;
 
     fn from_str(text: &str) -> Result<Self, BadId> {
-        let clean = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+        let clean = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         if (1..=512).contains(&text.len()) && text.bytes().all(clean) {
             Ok(Token(Secret::of(text)))
         } else {
-            Err(BadId { expected: "a token of letters, digits and underscores", got: "…".into() })
+            Err(BadId { expected: "a token of letters, digits, hyphens and underscores", got: "…".into() })
         }
     }
 }

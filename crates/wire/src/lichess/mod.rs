@@ -24,6 +24,7 @@ mod game;
 mod id;
 mod lookup;
 mod names;
+pub mod pychess;
 mod request;
 mod rules;
 #[cfg(test)]

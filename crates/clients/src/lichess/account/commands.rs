@@ -18,7 +18,7 @@ pub struct TokenInfo {
 /// # Errors
 /// [`HttpError`]; there are no further attempts.
 pub async fn check_token(config: Config, token: Token) -> Result<TokenInfo, HttpError> {
-    let http = Http::new(&config.url, &token, None, &config.timeouts)?;
+    let http = Http::new(&config, &token, None)?;
     let user: User = http.get(RequestKind::Account, "api/account").await?;
     let text = token.expose().to_owned();
     let test: TokenTest = http.post_for(RequestKind::Account, "api/token/test", text).await?;
@@ -31,7 +31,7 @@ pub async fn check_token(config: Config, token: Token) -> Result<TokenInfo, Http
 /// # Errors
 /// [`HttpError`], above all if the account has played games.
 pub async fn upgrade(config: Config, token: Token) -> Result<(), HttpError> {
-    let http = Http::new(&config.url, &token, None, &config.timeouts)?;
+    let http = Http::new(&config, &token, None)?;
     http.post(RequestKind::Account, "api/bot/account/upgrade", None).await
 }
 
@@ -40,7 +40,7 @@ pub async fn upgrade(config: Config, token: Token) -> Result<(), HttpError> {
 /// # Errors
 /// [`HttpError`]: it is over, takes no bots, or the token lacks the scope `tournament:write`.
 pub async fn join(config: Config, token: Token, tournament: Tournament) -> Result<(), HttpError> {
-    let http = Http::new(&config.url, &token, None, &config.timeouts)?;
+    let http = Http::new(&config, &token, None)?;
     let path = format!("api/tournament/{}/join", tournament.id);
     http.post(RequestKind::Join, &path, Some(tournament.form(true))).await
 }
@@ -50,6 +50,6 @@ pub async fn join(config: Config, token: Token, tournament: Tournament) -> Resul
 /// # Errors
 /// [`HttpError`], as for [`join`].
 pub async fn leave(config: Config, token: Token, tournament: TournamentId) -> Result<(), HttpError> {
-    let http = Http::new(&config.url, &token, None, &config.timeouts)?;
+    let http = Http::new(&config, &token, None)?;
     http.post(RequestKind::Join, &format!("api/tournament/{tournament}/withdraw"), None).await
 }

@@ -20,7 +20,7 @@ const MAX_REFUSALS: u32 = 3;
 
 /// Looks up the account of a token, as often as it takes.
 pub(crate) async fn identify(config: &Config, token: &Token) -> Result<User, HttpError> {
-    let http = &Http::new(&config.url, token, None, &config.timeouts)?;
+    let http = &Http::new(config, token, None)?;
     let mut log = ConnectionLog::default();
     let report = |error: &HttpError, delay| {
         if matches!(error, HttpError::Unauthorized | HttpError::Refused { .. }) {

@@ -140,6 +140,9 @@ impl<'a> Performer<'a> {
                 self.players.reconfigure(&config.players);
                 self.context.rules = config.game_rules();
                 self.context.chat.set_accepted(&config.challenge);
+                if self.context.http.dialect().offer(&config) {
+                    self.events = Stream::of_account(self.context.http.clone(), true);
+                }
                 Input::Reconfigured(Box::new(config))
             }
             () = self.seats.next() => Input::Wake,

@@ -114,6 +114,9 @@ impl Requests {
 
     /// Asks whether the server sees us online. This also keeps a connection warm.
     async fn is_online(&self) -> Result<bool, HttpError> {
+        if !self.http.site().tells_presence() {
+            return self.http.get::<User>(RequestKind::Online, "api/account").await.map(|_| true);
+        }
         let path = format!("api/users/status?ids={}", self.me);
         let statuses: Vec<UserStatus> = self.http.get(RequestKind::Online, &path).await?;
         Ok(statuses.iter().any(|status| status.id == self.me && status.online))

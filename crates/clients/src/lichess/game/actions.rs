@@ -100,6 +100,9 @@ impl GameActions {
 
     /// Sends a request, unless the same one is under way: the server may tell its reason again and again.
     pub(crate) fn spawn(&mut self, action: GameAction) {
+        if !self.http.site().takes(action) {
+            return debug!("{}: the site does not have it", action.path());
+        }
         if self.tasks.any(|(running, _)| *running == action) {
             return debug!("the request to {} is already under way", action.words());
         }

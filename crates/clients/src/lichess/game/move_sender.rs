@@ -1,7 +1,7 @@
 //! Sends a move: again and again while it may still count, and never after that.
 //!
-//! An attempt without a reply gets a second one beside it, on a new connection. Both carry the same move, and the
-//! server plays it once: whichever arrives second is refused.
+//! An attempt without a reply gets a second one beside it, on a new connection, if the site refuses whichever arrives
+//! second.
 
 use std::{
     mem,
@@ -141,7 +141,8 @@ impl MoveSender<'_> {
         });
         let part = left.map_or(HEDGE_DELAY, |left| left / HEDGE_PART);
         let delay = part.clamp(MIN_HEDGE_DELAY, HEDGE_DELAY);
-        self.next = (self.attempts.len() < MAX_ATTEMPTS).then(|| TokioInstant::now() + delay);
+        let max = if self.http.site().refuses_repeated_moves() { MAX_ATTEMPTS } else { 1 };
+        self.next = (self.attempts.len() < max).then(|| TokioInstant::now() + delay);
     }
 
     fn replied(&mut self, (pool, at, reply): Attempt) -> Option<SendOutcome> {
@@ -201,13 +202,13 @@ mod tests {
     use zeitnot_net::http::BaseUrl;
 
     use super::*;
-    use crate::lichess::timeouts::Timeouts;
+    use crate::lichess::Config;
 
     #[test(start_paused = true)]
     async fn the_first_attempt_waits_for_no_timer() {
         let base = BaseUrl::known("http://127.0.0.1:1");
         let token = "lip_hush".parse().unwrap();
-        let http = Http::new(&base, &token, None, &Timeouts::default()).unwrap();
+        let http = Http::new(&Config { url: base, ..Config::default() }, &token, None).unwrap();
         // Between two ticks of the timers, as nearly always.
         tokio::time::advance(Duration::from_micros(500)).await;
         let mut sender = MoveSender::new(&http, "move", None);

@@ -1,6 +1,6 @@
 //! The result of a game: who has won, and in words.
 
-use zeitnot_rules::{Color, GameResult};
+use zeitnot_rules::{Color, GameResult, Outcome, Reason};
 use zeitnot_wire::lichess::Status;
 
 /// End of a game as the account hears of it, beside the game's own stream.
@@ -40,6 +40,17 @@ pub(crate) fn outcome(status: &Status, winner: Option<Color>) -> Option<GameResu
     }
 }
 
+/// Returns how a game ends by its rules: the status and the winner. `None`: it goes on.
+pub(crate) fn by_rules(outcome: Outcome) -> Option<(Status, Option<Color>)> {
+    match outcome {
+        Outcome::Ongoing => None,
+        Outcome::Draw(Reason::Stalemate) => Some((Status::Stalemate, None)),
+        Outcome::Draw(_) => Some((Status::Draw, None)),
+        Outcome::Win(winner, Reason::Checkmate) => Some((Status::Mate, Some(winner))),
+        Outcome::Win(winner, _) => Some((Status::VariantEnd, Some(winner))),
+    }
+}
+
 pub(crate) fn describe(status: &Status, winner: Option<Color>) -> String {
     let Some(winner) = winner else { return describe_draw(status) };
     let loser = !winner;
@@ -64,6 +75,7 @@ fn describe_draw(status: &Status) -> String {
         Status::InsufficientMaterialClaim => "draw by insufficient material".to_owned(),
         Status::Aborted => "aborted".to_owned(),
         Status::NoStart => "aborted: a player made no move".to_owned(),
+        Status::UnknownFinish => "over: the server does not tell the result".to_owned(),
         other => format!("over without a winner ({other})"),
     }
 }

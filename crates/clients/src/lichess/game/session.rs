@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::select;
 use tokio_util::sync::DropGuard;
 use tracing::{debug, warn};
+use zeitnot_rules::MoveText;
 use zeitnot_seat::{Eval, GameInfo, OpenRequest, PlayerGone};
 use zeitnot_wire::lichess::{ChatLine, GameId, GameMessage, GameState};
 
@@ -100,6 +101,8 @@ struct GameSession {
     request: OpenRequest<DropGuard>,
     /// Moves that are being sent; everything else of the game waits behind them.
     sending: Tasks<(SentMove, Option<SendOutcome>)>,
+    /// The last move that was sent.
+    last_sent: Option<MoveText>,
     actions: GameActions,
     opponent: Opponent,
     resync: Resync,
@@ -126,6 +129,7 @@ impl GameSession {
             opened: Instant::now(),
             request: OpenRequest::default(),
             sending: Tasks::default(),
+            last_sent: None,
             actions: GameActions::new(context.http.clone(), id),
             opponent: Opponent::new(!color, context.rules.max_takebacks),
             resync: Resync::default(),
@@ -225,6 +229,9 @@ impl GameSession {
         let words = action.words();
         let Err(error) = result else {
             debug!("the server accepted the request to {words}");
+            if !self.context.http.site().tells_our_end() {
+                self.left_by(action);
+            }
             return Next::Wait;
         };
         warn!("cannot {words}: {error}");

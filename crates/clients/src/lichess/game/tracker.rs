@@ -1,6 +1,6 @@
 //! Move tracker: follows a game's moves as the server lists them, all of them in each state.
 
-use zeitnot_rules::{Color, DynGame, GameError, GameKind, MoveText};
+use zeitnot_rules::{Color, DynGame, GameError, GameKind, MoveText, Outcome};
 use zeitnot_wire::{
     WireError,
     lichess::{GameFull, GameState, NoGame},
@@ -56,6 +56,10 @@ impl MoveTracker {
 
     pub(crate) fn color(&self) -> Color {
         self.game.side_to_move()
+    }
+
+    pub(crate) fn outcome(&self) -> Outcome {
+        self.game.outcome()
     }
 
     pub(crate) fn plies(&self) -> usize {

@@ -15,6 +15,12 @@ impl AccountState {
             _ if self.stage != Stage::Playing => {
                 Err(OrderError::Conflict("the bot takes no new games: it is leaving".into()))
             }
+            Order::Challenge(_) if !self.config.site().lets_bots_challenge() => Err(OrderError::Conflict(
+                "bots cannot challenge on pychess.org: people challenge them there".into(),
+            )),
+            Order::Join(_) if !self.config.site().lets_bots_join() => {
+                Err(OrderError::Conflict("bots cannot join tournaments on pychess.org".into()))
+            }
             Order::Challenge(order) => self.challenge(order),
             Order::Join(order) => self.join(order),
             Order::Block(order) => self.block(&order.player),

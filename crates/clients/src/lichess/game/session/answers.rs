@@ -61,12 +61,13 @@ impl GameSession {
 
     fn send(&mut self, turn: Turn, mv: MoveText, offers_draw: bool) {
         let mut path = format!("api/bot/game/{}/move/{}", self.id, self.tracker.write(mv));
-        if offers_draw {
+        if offers_draw && self.context.http.site().takes_draw_offers() {
             path = format!("{path}?{}", MoveQuery { offering_draw: true }.to_form());
         }
         let left = self.info.time_control.and(self.state.left()[self.info.side]);
         let due = left.map(|left| self.read_at + left.min(MAX_TIME));
         // The clocks run once both have moved; before, they tell nothing of the lag.
+        self.last_sent = Some(mv);
         let sent = SentMove { turn, is_timed: self.tracker.plies() >= 2 };
         let moot = CancellationToken::new();
         if self.request.answer(turn, moot.clone().drop_guard()) {

@@ -45,6 +45,33 @@ impl GameSession {
         status.is_over().then(|| Next::End(result::describe(status, *winner), GameEnd::Over))
     }
 
+    /// The server says that the game is over and no more. It may have ended by our last move, which was not told then, or
+    /// by something that nobody tells.
+    pub(super) fn ended_untold(&mut self) {
+        let moves = self.last_sent.map(|mv| format!("{} {}", self.state.moves, self.tracker.write(mv)));
+        let ended = moves.and_then(|moves| self.ended_by(GameState { moves, ..self.state.clone() }));
+        self.state =
+            ended.unwrap_or_else(|| GameState { status: Status::UnknownFinish, ..self.state.clone() });
+    }
+
+    /// Returns a state with its result, if its moves end the game.
+    fn ended_by(&mut self, state: GameState) -> Option<GameState> {
+        self.tracker.follow(&state).ok()?;
+        let (status, winner) = result::by_rules(self.tracker.outcome())?;
+        Some(GameState { status, winner, ..state })
+    }
+
+    /// Ends a game that we have left, where no stream tells it.
+    pub(super) fn left_by(&mut self, action: GameAction) {
+        match action {
+            GameAction::Resign => {
+                (self.state.status, self.state.winner) = (Status::Resign, Some(!self.info.side));
+            }
+            GameAction::Abort => self.state.status = Status::Aborted,
+            _ => {}
+        }
+    }
+
     /// Gives the stream some time to tell an end that the account has heard of.
     pub(super) fn await_end(&mut self, finish: GameFinish) -> Next {
         self.awaited_end = Some(AwaitedEnd { until: Instant::now() + RESULT_TIMEOUT, finish });

@@ -29,6 +29,7 @@ impl GameSession {
                 self.follow(state, read_at).await?;
                 self.update_record();
             }
+            GameMessage::GameEnd => self.ended_untold(),
             GameMessage::OpponentGone(gone) => {
                 self.opponent.gone(gone, self.context.http.timeouts().claim_delay, read_at);
             }
@@ -52,6 +53,7 @@ impl GameSession {
         (self.state, self.read_at) = (state, read_at);
         self.update_clocks();
         if !change.is_none() {
+            self.last_sent = None;
             self.request.clear();
             self.resync.moved();
         }
