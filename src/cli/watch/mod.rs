@@ -27,14 +27,15 @@ use app::{App, Wish};
 Examples:
   zeitnot watch                                        the games of the arena on this machine
   zeitnot watch Xk4dQ2aB                               one of them, by its id
-  zeitnot watch --server http://192.0.2.7:8080         another arena")]
+  zeitnot watch http://192.0.2.7:8080/game/Xk4dQ2aB    a game by its link, of another arena
+  zeitnot watch --server http://192.0.2.7:8080         the games of another arena")]
 pub(super) struct Args {
-    /// Id of a game, as in its link
-    #[arg(value_name = "GAME")]
-    game: Option<String>,
-    /// Address of the arena's page
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080", value_parser = server)]
-    server: Server,
+    /// Id of a game, or its link; that of an arena's page shows all games there
+    #[arg(value_name = "GAME", value_parser = target)]
+    game: Option<Target>,
+    /// Address of the arena's page [default: http://127.0.0.1:8080]
+    #[arg(long, value_name = "URL", value_parser = server)]
+    server: Option<Server>,
     /// Letters instead of coloured pieces; also chosen by the environment's NO_COLOR
     #[arg(long)]
     letters: bool,
@@ -42,6 +43,7 @@ pub(super) struct Args {
 
 /// News and wishes that may wait.
 const QUEUE: usize = 256;
+const DEFAULT: &str = "http://127.0.0.1:8080";
 const INSTEAD: &str =
     "`zeitnot watch` needs one: open the arena's page in a browser, or read its API, which `/api` describes";
 
@@ -63,10 +65,40 @@ fn server(url: &str) -> Result<Server, String> {
     Ok(Server { page: format!("http://{host}"), live })
 }
 
+/// What is watched: a game, an arena, or a game of an arena.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Target {
+    server: Option<Server>,
+    game: Option<String>,
+}
+
+/// Reads the id of a game, or the address of a game or an arena.
+fn target(text: &str) -> Result<Target, String> {
+    if !text.contains("://") {
+        return Ok(Target { server: None, game: Some(text.to_owned()) });
+    }
+    let (page, id) = text.split_once("/game/").unwrap_or((text, ""));
+    let id = id.trim_end_matches('/');
+    let game = (!id.is_empty()).then(|| id.to_owned());
+    Ok(Target { server: Some(server(page)?), game })
+}
+
+/// Returns the arena and the game to watch.
+fn chosen(args: &Args) -> Result<(Server, Option<String>), CliError> {
+    let (linked, game) = args.game.clone().map_or((None, None), |target| (target.server, target.game));
+    let server = match (args.server.clone(), linked) {
+        (Some(_), Some(_)) => {
+            return Err(CliError::Usage("the link names the arena: leave out --server".to_owned()));
+        }
+        (given, linked) => given.or(linked).map_or_else(|| server(DEFAULT).map_err(CliError::Usage), Ok)?,
+    };
+    Ok((server, game))
+}
+
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     Screen::require(INSTEAD)?;
-    let Server { page, live } = args.server.clone();
-    let mut app = App::new(page, args.game.clone());
+    let (Server { page, live }, game) = chosen(args)?;
+    let mut app = App::new(page, game);
     let (to_screen, mut news) = mpsc::channel(QUEUE);
     let (want, wanted) = mpsc::channel(QUEUE);
     let topic = app.topic();
@@ -94,6 +126,22 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_game_is_given_by_its_id_or_by_its_link() {
+        let of = |text: &str| {
+            let target = target(text).unwrap();
+            (target.server.map_or(String::new(), |server| server.page), target.game.unwrap_or_default())
+        };
+        let page = "http://192.0.2.7:8080";
+        assert_eq!(of("Xk4dQ2aB"), (String::new(), "Xk4dQ2aB".into()));
+        assert_eq!(of("http://192.0.2.7:8080/game/Xk4dQ2aB"), (page.into(), "Xk4dQ2aB".into()));
+        assert_eq!(of("http://192.0.2.7:8080/game/Xk4dQ2aB/"), (page.into(), "Xk4dQ2aB".into()));
+        assert_eq!(of("http://192.0.2.7:8080/"), (page.into(), String::new()));
+        for wrong in ["https://x/game/a", "http:///game/a"] {
+            assert!(target(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn the_address_of_a_page_leads_to_its_live_games() {
