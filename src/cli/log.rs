@@ -1,8 +1,10 @@
-//! The log: to stderr, for people or as JSON, above the live lines. On a terminal its lines are short.
+//! The log: to stderr, for people or as JSON, above the live lines, and to a file. On a terminal its lines are short.
 
 use std::{
     env, fmt,
     io::{self, IsTerminal, Write},
+    num::NonZeroU32,
+    path::PathBuf,
 };
 
 use indicatif::MultiProgress;
@@ -21,6 +23,7 @@ use zeitnot_settings::{JsonSchema, schemars, settings};
 #[cfg(target_os = "linux")]
 use super::journal::Journal;
 use super::{
+    log_file::LogFile,
     log_line::{LastValue, ShortLine},
     service::client_events::ClientEvents,
     table::error_width,
@@ -41,18 +44,25 @@ settings! {
         /// RUST_LOG takes precedence.
         #[schemars(extend("x-reload" = true))]
         level: Level = Level::default(),
+        /// File with a copy of the log. Without it, none is written. It is rotated: `FILE.1` is the file before, and so on.
+        #[schemars(example = &"zeitnot.log")]
+        file: Option<PathBuf> = None,
+        /// Size of the file, in MiB, at which it is rotated.
+        file_mib: NonZeroU32 = const { NonZeroU32::new(10).unwrap() },
+        /// Older files that are kept.
+        old_files: u32 = 5,
     }
 }
 
 impl Config {
     /// Nothing, for measurements.
     pub fn silent() -> Self {
-        Config { format: Format::Human, level: Level("off".to_owned()) }
+        Config { level: Level("off".to_owned()), ..Config::default() }
     }
 
     /// The command's own messages and warnings, for the demo.
     pub fn quiet() -> Self {
-        Config { format: Format::Human, level: Level("warn,zeitnot::cli=info".to_owned()) }
+        Config { level: Level("warn,zeitnot::cli=info".to_owned()), ..Config::default() }
     }
 }
 
@@ -99,7 +109,8 @@ impl fmt::Display for Config {
             Format::Human => "for people",
             Format::Json => "as JSON",
         };
-        write!(f, "{whom}, {}", self.level.0)
+        write!(f, "{whom}, {}", self.level.0)?;
+        self.file.as_ref().map_or(Ok(()), |file| write!(f, "; also to {}", file.display()))
     }
 }
 
@@ -126,13 +137,13 @@ impl LogFilter {
 /// Log that lasts until it is dropped.
 pub(super) struct Log {
     pub(super) filter: LogFilter,
-    _guard: WorkerGuard,
+    _guards: (WorkerGuard, Option<WorkerGuard>),
 }
 
 /// Logs until the log is dropped, which waits a moment for the last lines.
 ///
-/// The lines of `live` are hidden while a log line is written. A thread of its own writes, so that a stopped terminal
-/// or a pipe that nobody reads delays no move; lines are dropped then.
+/// The lines of `live` are hidden while a log line is written. A thread of its own writes, and another one to the file, so
+/// that a stopped terminal, a pipe that nobody reads or a slow disk delays no move; lines are dropped then.
 pub(super) fn start(config: &Config, live: &MultiProgress) -> Log {
     start_with(config, live, None)
 }
@@ -157,14 +168,28 @@ pub(super) fn start_with(config: &Config, live: &MultiProgress, events: Option<C
         Format::Human => log.with_target(false).with_ansi(false).boxed(),
         Format::Json => log.json().boxed(),
     };
+    let (file, file_guard) = to_file(config).unzip();
     let events = events.map(|events| events.with_filter(ClientEvents::filter()));
     let (filter, handle) = reload::Layer::new(filter);
     // Fails if there is a log already, as in a test, which then stays.
-    let _ = registry().with(log.with_filter(filter)).with(events).try_init();
+    let _ = registry().with(log.and_then(file).with_filter(filter)).with(events).try_init();
     if let Some(Err(error)) = variable {
         tracing::warn!("{VARIABLE} is not used: {error}");
     }
-    Log { filter: LogFilter(handle), _guard: guard }
+    Log { filter: LogFilter(handle), _guards: (guard, file_guard) }
+}
+
+/// Returns the copy of the log in its file, if there is to be one.
+fn to_file(config: &Config) -> Option<(Box<dyn Layer<Registry> + Send + Sync>, WorkerGuard)> {
+    let max_bytes = u64::from(config.file_mib.get()) << 20;
+    let file = LogFile::new(config.file.as_ref()?, max_bytes, config.old_files);
+    let (writer, guard) = NonBlockingBuilder::default().buffered_lines_limit(MAX_LINES).finish(file);
+    let log = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false);
+    let log = match config.format {
+        Format::Human => log.with_target(false).boxed(),
+        Format::Json => log.json().boxed(),
+    };
+    Some((log, guard))
 }
 
 /// Whether the user has not turned colours off.

@@ -37,6 +37,7 @@ mod journal;
 mod lichess;
 mod live;
 mod log;
+mod log_file;
 mod log_line;
 mod man_pages;
 mod matches;

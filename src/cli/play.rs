@@ -1,6 +1,6 @@
 //! `zeitnot play`: plays on the configured servers.
 
-use std::{collections::BTreeMap, fmt, mem, num::NonZeroU32, time::Duration};
+use std::{collections::BTreeMap, fmt, mem, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use tokio::{
     sync::{mpsc, watch},
@@ -63,6 +63,9 @@ pub(super) struct Args {
     /// Leave each server after N games, and a contest also when its tournament is over; overrides `games`
     #[arg(long, value_name = "N")]
     once: Option<NonZeroU32>,
+    /// Copy of the log in a file, which is rotated; overrides `log.file`
+    #[arg(long, value_name = "FILE")]
+    log_file: Option<PathBuf>,
 }
 
 /// Capacity of the queue to the live lines. More updates are dropped, as later ones replace them.
@@ -80,6 +83,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     if let Some(games) = args.once {
         config.servers.iter_mut().for_each(|server| server.limit_games(games));
     }
+    config.log.file = args.log_file.clone().or(config.log.file.take());
     let Prepared { factory, sources, engines, warnings, .. } = Prepared::open(&config)?;
     let live = Live::default();
     let mut events = ClientEvents::default();
