@@ -74,6 +74,7 @@ fn every_experiment_writes_a_table_and_csv() {
         "All algorithms on random positions",
         "All algorithms where much depends on the depth",
         "All algorithms on a mate in one",
+        "Minimax as two reports counted its nodes",
         "With and without a transposition table",
         "With and without quiescence",
         "TUC-Chess: iterations of Monte-Carlo tree search, and matches",
@@ -85,13 +86,14 @@ fn every_experiment_writes_a_table_and_csv() {
     assert!(line(&["average of 10  mtd-f", "value 10/10", "as minimax"]), "{text}");
     assert!(line(&["2 games of chess", "search with 5ms against mcts with 5ms", " %"]), "{text}");
     assert!(line(&["2 games of tuc", "mcts with 5ms against alpha-beta-table at depth 4", " %"]), "{text}");
+    assert!(line(&["2 games of tuc", "uct with 5ms against random", " %"]), "{text}");
     assert!(line(&["start of TUC-Chess", "25,000 to 40,000 in 6 s"]), "{text}");
 
     let rows = rows(&fs::read_to_string(&file).unwrap());
     let of = |experiment| rows.iter().filter(|row| row["experiment"] == experiment).count();
     // Seven algorithms on ten positions at one depth, and their averages.
     assert_eq!(of("positions"), 77);
-    assert_eq!((of("mcts"), of("match")), (4, 3));
+    assert_eq!((of("mcts"), of("match")), (6, 3));
 }
 
 #[test]
@@ -108,4 +110,23 @@ fn positions_can_come_from_a_file() {
     for wrong in ["# none\n", "nonsense\n"] {
         assert_eq!(run(wrong).status.code(), Some(2), "{wrong}");
     }
+}
+
+#[test]
+fn the_horizon_and_the_mate_can_be_those_of_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("my.fen");
+    fs::write(&file, "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\n").unwrap();
+    let run = |experiment| {
+        zeitnot(&["study", experiment, "--depth", "1", "--positions"]).arg(&file).output().unwrap()
+    };
+    for experiment in ["horizon", "mate", "positions"] {
+        let text = run(experiment);
+        assert!(out(&text).contains("average of 1  minimax"), "{experiment}: {text:?}");
+        assert!(!out(&text).contains("report"), "figures of other positions: {text:?}");
+    }
+    let refused = run("cs76");
+    assert_eq!(refused.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(told.contains("`cs76` has positions of its own: leave out --positions or `cs76`"), "{told}");
 }

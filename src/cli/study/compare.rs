@@ -1,6 +1,6 @@
 //! Comparison of algorithms on the same positions and depths.
 
-use std::{ops::RangeInclusive, time::Duration};
+use std::{borrow::Cow, ops::RangeInclusive, time::Duration};
 
 use zeitnot_engine::textbook::{Algorithm, Analysis, Options, analyse_with};
 use zeitnot_rules::{Game, chess::Chess};
@@ -36,7 +36,7 @@ impl Contestant {
 pub(super) struct Subject<'p> {
     pub name: String,
     /// If several, the table shows their average.
-    pub positions: &'p [Chess],
+    pub positions: Cow<'p, [Chess]>,
 }
 
 type Studies = Vec<Analysis<<Chess as Game>::Move>>;
@@ -91,7 +91,7 @@ pub(super) fn compare(
 
 /// Average of several positions, or the result of one.
 fn summary(subject: &Subject<'_>, contestant: &Contestant, depth: u16, studies: &Studies) -> Row {
-    let row = match (subject.positions, &studies[..]) {
+    let row = match (&subject.positions[..], &studies[..]) {
         ([position], [study]) => single(position, contestant, depth, study),
         _ => {
             let count = studies.len().max(1);
@@ -106,7 +106,7 @@ fn summary(subject: &Subject<'_>, contestant: &Contestant, depth: u16, studies: 
             }
         }
     };
-    Row { position: subject.name.clone(), report: contestant.report(depth), ..row }
+    Row { position: subject.name.clone(), report: contestant.report(depth).into(), ..row }
 }
 
 fn single(

@@ -18,7 +18,7 @@ use super::{
 use crate::cli::{CliError, progress::Work};
 
 /// Position of a report that shows the horizon effect.
-const HORIZON: &str = "r1b1kb1r/pppp1pp1/4p3/2n5/2Q1BN1q/3P4/PP2PP2/RNB1K2R b KQkq - 0 1";
+pub(super) const HORIZON: &str = "r1b1kb1r/pppp1pp1/4p3/2n5/2Q1BN1q/3P4/PP2PP2/RNB1K2R b KQkq - 0 1";
 /// Mate in one for Black.
 const MATE: &str = "1K6/8/qk6/8/8/8/8/8 b - - 0 1";
 /// Fine 70: few moves, many transpositions.
@@ -34,37 +34,63 @@ fn everybody(minimax: u16, alpha_beta: u16) -> Vec<Contestant> {
     Algorithm::ALL.map(contestant).to_vec()
 }
 
-/// Adds the results of reports to an algorithm.
-fn reported(contestants: &mut [Contestant], algorithm: Algorithm, reports: &'static [(u16, &'static str)]) {
+/// Adds the results of reports to an algorithm, unless the positions are other ones.
+fn reported(
+    settings: &Settings,
+    contestants: &mut [Contestant],
+    algorithm: Algorithm,
+    reports: &'static [(u16, &'static str)],
+) {
+    if settings.args.positions.is_some() {
+        return;
+    }
     contestants.iter_mut().filter(|one| one.algorithm == algorithm).for_each(|one| one.reports = reports);
 }
 
 fn average(positions: &[Chess]) -> Subject<'_> {
-    Subject { name: format!("average of {}", positions.len()), positions }
+    Subject { name: format!("average of {}", positions.len()), positions: positions.into() }
+}
+
+/// One position with this name, or those of `--positions`.
+fn single<'p>(settings: &'p Settings<'_>, name: &str, fen: &str) -> Result<Subject<'p>, CliError> {
+    if settings.args.positions.is_some() {
+        return Ok(average(&settings.positions));
+    }
+    Ok(Subject { name: name.into(), positions: vec![Chess::parse(fen)?].into() })
 }
 
 pub(super) fn positions(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
     let mut contestants = everybody(4, 5);
     let before: &[_] = &[(3, "8,587 nodes before ordering"), (4, "64,049 nodes before ordering")];
     let after: &[_] = &[(3, "1,828 nodes"), (4, "3,923 nodes"), (5, "30,169 nodes in 14.3 s")];
-    reported(&mut contestants, Algorithm::AlphaBeta, before);
-    reported(&mut contestants, Algorithm::AlphaBetaOrdered, after);
+    reported(settings, &mut contestants, Algorithm::AlphaBeta, before);
+    reported(settings, &mut contestants, Algorithm::AlphaBetaOrdered, after);
     let deepest = settings.depth(6, 3);
     Ok(compare(&average(&settings.positions), &contestants, deepest.min(3)..=deepest, work))
 }
 
 pub(super) fn horizon(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
     let mut contestants = everybody(5, 6);
-    reported(&mut contestants, Algorithm::Minimax, &[(4, "2,252,057 nodes, h4h1")]);
-    reported(&mut contestants, Algorithm::AlphaBeta, &[(4, "117,961 nodes, h4h1")]);
-    let subject = Subject { name: "horizon".into(), positions: &[Chess::parse(HORIZON)?] };
+    reported(
+        settings,
+        &mut contestants,
+        Algorithm::Minimax,
+        &[(4, "2,252,057 nodes at depths 1 to 4 with hashing, h4h1")],
+    );
+    reported(
+        settings,
+        &mut contestants,
+        Algorithm::AlphaBeta,
+        &[(4, "117,961 nodes at depths 1 to 4 with hashing, h4h1")],
+    );
+    let subject = single(settings, "horizon", HORIZON)?;
     Ok(compare(&subject, &contestants, 1..=settings.depth(5, 4), work))
 }
 
 pub(super) fn mate(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
     let mut contestants = everybody(6, 6);
-    reported(&mut contestants, Algorithm::Minimax, &[(1, "a6b7"), (2, "a6b7"), (3, "a6b7")]);
-    let subject = Subject { name: "mate in one".into(), positions: &[Chess::parse(MATE)?] };
+    reported(settings, &mut contestants, Algorithm::Minimax, &[(1, "a6b7"), (2, "a6b7"), (3, "a6b7")]);
+    let subject = single(settings, "mate in one", MATE)?;
     Ok(compare(&subject, &contestants, 1..=settings.depth(3, 2), work))
 }
 
@@ -81,8 +107,10 @@ pub(super) fn table(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliErr
     let deepest = settings.depth(5, 3);
     let mut rows = compare(&average(&settings.positions), &contestants, deepest.min(3)..=deepest, work);
     // With few moves, deeper searches are affordable.
-    let subject = Subject { name: "Fine 70".into(), positions: &[Chess::parse(FINE_70)?] };
-    rows.extend(compare(&subject, &contestants, deepest + 3..=deepest + 7, work));
+    if settings.args.positions.is_none() {
+        let subject = single(settings, "Fine 70", FINE_70)?;
+        rows.extend(compare(&subject, &contestants, deepest + 3..=deepest + 7, work));
+    }
     Ok(rows)
 }
 
@@ -94,7 +122,7 @@ pub(super) fn quiescence(settings: &Settings, work: &Work) -> Result<Vec<Row>, C
     Ok(compare(&average(&settings.positions), &contestants, 1..=settings.depth(5, 3), work))
 }
 
-/// TUC-Chess: speed of Monte Carlo tree search, and matches against minimax.
+/// TUC-Chess: speed of Monte Carlo tree search, and matches against random moves and against minimax.
 pub(super) fn mcts(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
     let start = GameHistory::new(Tuc::start());
     let mut rows = Vec::new();
@@ -112,13 +140,16 @@ pub(super) fn mcts(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliErro
             nodes: Some(cost.nodes),
             time: Some(cost.time),
             mv: start.now().write(mv).to_string(),
-            report,
+            report: report.into(),
             ..Row::default()
         }));
         work.bar.inc(1);
     }
     let minimax = by_depth(Algorithm::AlphaBetaTable, const { NonZeroU16::new(4).unwrap() });
-    let pairs = [Kind::Uct, Kind::Mcts].map(|kind| [by_time(kind, settings), minimax]);
+    let random = Player { kind: Kind::Random, effort: Effort::None };
+    let opponents = [random, minimax];
+    let pair = |kind| opponents.map(|opponent| [by_time(kind, settings), opponent]);
+    let pairs = [pair(Kind::Uct), pair(Kind::Mcts)].concat();
     // Without new prizes and mates games may not end, so points decide after the maximum length.
     let leader = |position: &Tuc| match position.lead() {
         0 => None,

@@ -22,7 +22,7 @@ pub(super) struct Row {
     /// Result in words.
     pub finding: String,
     /// Result of the course report.
-    pub report: &'static str,
+    pub report: Cow<'static, str>,
     /// Part of an average, for CSV only.
     pub detail: bool,
 }
@@ -53,7 +53,7 @@ impl Row {
             self.mv.clone(),
             self.value.clone(),
             self.finding.clone(),
-            self.report.into(),
+            self.report.clone().into_owned(),
         ]
     }
 }
@@ -104,7 +104,7 @@ fn quoted(cell: &str) -> Cow<'_, str> {
 }
 
 /// Formats `1234567` as `1,234,567`.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

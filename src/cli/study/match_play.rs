@@ -32,6 +32,8 @@ pub(super) struct Player {
 /// Limit of each move.
 #[derive(Copy, Clone, Debug)]
 pub(super) enum Effort {
+    /// None: for random moves.
+    None,
     Depth(NonZeroU16),
     Time(Duration),
 }
@@ -49,6 +51,7 @@ impl Player {
 
     fn limits(&self) -> Limits {
         match self.effort {
+            Effort::None => Limits::default(),
             Effort::Depth(depth) => Limits { depth: Some(depth.get()), ..Limits::default() },
             Effort::Time(time) => Limits { hard: Some(Instant::now() + time), ..Limits::default() },
         }
@@ -69,6 +72,7 @@ impl Player {
 impl fmt::Display for Player {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.effort {
+            Effort::None => write!(f, "{}", self.kind),
             Effort::Depth(depth) => write!(f, "{} at depth {depth}", self.kind),
             Effort::Time(time) => write!(f, "{} with {}", self.kind, humantime::format_duration(time)),
         }

@@ -1,7 +1,7 @@
 //! `zeitnot study`: reproduces the experiments of course reports.
 //!
-//! [`experiments`] lists them, [`compare`] runs algorithms on positions, [`match_play`] plays matches, and
-//! [`findings`] prints the results.
+//! [`experiments`] lists them, [`compare`] runs algorithms on positions, [`node_counts`] repeats exact counts,
+//! [`match_play`] plays matches, and [`findings`] prints the results.
 
 use std::{
     borrow::Cow,
@@ -24,6 +24,7 @@ mod compare;
 mod experiments;
 mod findings;
 mod match_play;
+mod node_counts;
 mod openings;
 
 use findings::Row;
@@ -42,6 +43,7 @@ Examples:
   zeitnot study --quick                     a little of everything, in less than half a minute
   zeitnot study                             everything, in about half an hour
   zeitnot study positions horizon --depth 4 --csv findings.csv
+  zeitnot study cs76                        three node counts of course reports, exactly
   zeitnot study quiescence --positions my.fen
   zeitnot study match --games 40 --move-time 100ms")]
 pub(super) struct Args {
@@ -54,7 +56,7 @@ pub(super) struct Args {
     /// Maximum depth [default: 3 to 6, depending on the experiment]
     #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(u16).range(1..=20))]
     depth: Option<u16>,
-    /// File with other positions, one FEN a line
+    /// File with other positions, one FEN a line; for all experiments but cs76, mcts and match
     #[arg(long, value_name = "FILE")]
     positions: Option<PathBuf>,
     /// Duration of the iteration count of Monte Carlo tree search [default: 6]
@@ -82,6 +84,8 @@ enum Experiment {
     Horizon,
     /// All algorithms on a mate in one
     Mate,
+    /// Minimax as two reports counted its nodes
+    Cs76,
     /// With and without a transposition table
     Table,
     /// With and without quiescence
@@ -101,11 +105,22 @@ enum Format {
 }
 
 impl Experiment {
+    /// Name on the command line.
+    fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// Returns whether `--positions` replaces its positions.
+    fn takes_positions(self) -> bool {
+        !matches!(self, Experiment::Cs76 | Experiment::Mcts | Experiment::Match)
+    }
+
     fn run(self, settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
         match self {
             Experiment::Positions => experiments::positions(settings, work),
             Experiment::Horizon => experiments::horizon(settings, work),
             Experiment::Mate => experiments::mate(settings, work),
+            Experiment::Cs76 => node_counts::cs76(work),
             Experiment::Table => experiments::table(settings, work),
             Experiment::Quiescence => experiments::quiescence(settings, work),
             Experiment::Mcts => experiments::mcts(settings, work),
@@ -125,6 +140,13 @@ impl Settings<'_> {
     const QUICK_POSITIONS: usize = 10;
 
     fn new(args: &Args) -> Result<Settings<'_>, CliError> {
+        let fixed = args.experiments.iter().find(|experiment| !experiment.takes_positions());
+        if let (Some(experiment), Some(_)) = (fixed, &args.positions) {
+            let name = experiment.name();
+            return Err(CliError::Usage(format!(
+                "`{name}` has positions of its own: leave out --positions or `{name}`"
+            )));
+        }
         let text = match &args.positions {
             Some(file) => fs::read_to_string(file).map_err(io_error("cannot read the positions"))?.into(),
             None => Cow::Borrowed(POSITIONS),
@@ -179,10 +201,11 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         let work = Work { bar: bar(0, STEPS), stop: stop.clone() };
         let rows = experiment.run(&settings, &work)?;
         work.bar.finish_and_clear();
-        let Some(value) = experiment.to_possible_value() else { continue };
-        write_csv(&findings::csv(value.get_name(), &rows))?;
+        write_csv(&findings::csv(&experiment.name(), &rows))?;
         if args.format == Format::Text {
-            let title = value.get_help().map(ToString::to_string).unwrap_or_default();
+            let title =
+                experiment.to_possible_value().and_then(|value| value.get_help().map(ToString::to_string));
+            let title = title.unwrap_or_default();
             print(|out| writeln!(out, "{title}\n\n{}", findings::text(&rows, table::width())))?;
         }
     }
