@@ -47,17 +47,18 @@ fn moves_and_values_are_those_of_the_reports() {
         Vec::from_iter(rows.map(|row| (row["who"].clone(), row[column].clone())))
     };
     let mates = told("mate", "2", "move");
-    assert_eq!(mates.len(), 7);
+    assert_eq!(mates.len(), 10);
     for (who, mv) in mates {
         assert_eq!(mv, "a6b7", "{who}");
     }
-    // Quiescence sees more, so two of the seven may think otherwise.
-    for (who, mv) in &told("horizon", "4", "move")[..4] {
+    // Quiescence sees more, so some of the ten may think otherwise.
+    for (who, mv) in &told("horizon", "4", "move")[..5] {
         assert_eq!(mv, "h4h1", "{who}");
     }
     for depth in ["1", "2", "3", "4"] {
         let values = told("horizon", depth, "value");
-        let exact = ["alpha-beta", "alpha-beta-ordered", "alpha-beta-table", "mtd-f"];
+        let exact =
+            ["alpha-beta", "alpha-beta-ordered", "alpha-beta-positional", "alpha-beta-table", "mtd-f"];
         for (who, value) in values.iter().filter(|(who, _)| exact.contains(&who.as_str())) {
             assert_eq!(value, &values[0].1, "{who} at depth {depth}");
         }
@@ -91,8 +92,8 @@ fn every_experiment_writes_a_table_and_csv() {
 
     let rows = rows(&fs::read_to_string(&file).unwrap());
     let of = |experiment| rows.iter().filter(|row| row["experiment"] == experiment).count();
-    // Seven algorithms on ten positions at one depth, and their averages.
-    assert_eq!(of("positions"), 77);
+    // Ten algorithms on ten positions at one depth, and their averages.
+    assert_eq!(of("positions"), 110);
     assert_eq!((of("mcts"), of("match")), (6, 3));
 }
 

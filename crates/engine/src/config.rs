@@ -16,7 +16,7 @@ use crate::{
     net::EvalFile,
     strength::Elo,
     syzygy,
-    textbook::{self, Algorithm},
+    textbook::{self, Algorithm, Evaluation},
 };
 
 const HASH_MIB: NonZeroUsize = NonZeroUsize::new(64).unwrap();
@@ -33,9 +33,12 @@ settings! {
         hash_mib: NonZeroUsize = HASH_MIB,
         /// Search threads, at most one per core. With short time controls, leave a core to the network.
         threads: NonZeroUsize = NonZeroUsize::MIN,
-        /// Maximum depth of the textbook algorithms in plies.
+        /// Maximum depth of the textbook algorithms in plies; "forward-pruning-by-ply" ends at 13.
         #[schemars(range(min = 1, max = textbook::MAX_DEPTH))]
         depth: NonZeroU16 = DEPTH,
+        /// Evaluation of the textbook algorithms: "engine" is that of the engine, "material" adds the values of the pieces and
+        /// a random term of at most half a pawn, the same whenever the position is searched again.
+        evaluation: Evaluation = Evaluation::default(),
         /// Elo of "search", for games against people; see docs/playing.md. Without it: full strength.
         #[schemars(example = 1500)]
         elo: Option<Elo> = None,
@@ -157,6 +160,12 @@ mod tests {
         for kind in Kind::named() {
             assert_eq!(kind.to_string().parse(), Ok(kind));
         }
-        assert!("alphabeta".parse::<Kind>().unwrap_err().to_string().contains("mtd-f, forward-pruning"));
+        assert!(
+            "alphabeta"
+                .parse::<Kind>()
+                .unwrap_err()
+                .to_string()
+                .contains("mtd-f, forward-pruning, forward-pruning-by-ply")
+        );
     }
 }

@@ -27,7 +27,7 @@ use crate::{
     spawner::ThreadSpawner,
     strength::{Elo, Weakened},
     syzygy::{self, LimitedProbe, Tablebases},
-    textbook,
+    textbook::{self, Evaluation},
     thinker::Thinker,
     transposition_table::TranspositionTable,
 };
@@ -48,6 +48,7 @@ pub struct EngineFactory {
     source: Source,
     threads: NonZeroUsize,
     depth: NonZeroU16,
+    evaluation: Evaluation,
     hash_mib: NonZeroUsize,
     limits: MoveLimits,
     eval_file: EvalFile,
@@ -90,6 +91,7 @@ impl EngineFactory {
             // More would take turns with the main thread, which then reaches less depth.
             threads: config.threads.min(cores()),
             depth: config.depth,
+            evaluation: config.evaluation,
             hash_mib: config.hash_mib,
             limits: config.limits,
             // The levels are measured with this one, and no net changes them.
@@ -153,6 +155,9 @@ impl EngineFactory {
         if let Some(net) = self.eval_file.net().filter(|_| is_search) {
             name.push_str(&format!(" {:x}", net.checksum()));
         }
+        if let (Source::Own(Kind::Textbook(_)), Evaluation::Material) = (&self.source, self.evaluation) {
+            name.push_str(" material");
+        }
         if let Some(elo) = self.elo {
             name.push_str(&format!(" {elo} Elo"));
         }
@@ -214,7 +219,9 @@ impl EngineFactory {
             Source::Own(Kind::Uct) => Box::new(mcts::Uct::<G>::new(mib, threads).with_scheduler(scheduler)),
             Source::Own(Kind::Random) => Box::new(RandomMover),
             Source::Own(Kind::Textbook(algorithm)) => Box::new(
-                textbook::TextbookThinker::<G>::new(*algorithm, self.depth).with_scheduler(scheduler),
+                textbook::TextbookThinker::<G>::new(*algorithm, self.depth)
+                    .with_evaluation(self.evaluation)
+                    .with_scheduler(scheduler),
             ),
             Source::Own(Kind::Faulty(fault)) => Box::new(Faulty(*fault)),
             Source::External(engine) => {
@@ -376,5 +383,8 @@ mod tests {
         // Others do not use it.
         let mcts = |config: &Config| fingerprint(&Config { kind: Kind::Mcts, ..config.clone() });
         assert_eq!(mcts(&one), mcts(&by_hand));
+        let kind = Kind::Textbook(textbook::Algorithm::AlphaBeta);
+        let by = |evaluation| fingerprint(&Config { kind, evaluation, ..Config::default() });
+        assert_ne!(by(Evaluation::Engine), by(Evaluation::Material));
     }
 }

@@ -15,6 +15,13 @@ use crate::game::{Game, Key, Moves, Outcome};
 /// assert!(position.see_ge(capture, 100) && !position.see_ge(capture, 101));
 /// ```
 pub trait Tactics: Game {
+    /// Rows of the board.
+    const BOARD_ROWS: usize = 8;
+    /// Columns of the board.
+    const BOARD_COLUMNS: usize = 8;
+    /// Whether White's pawns advance to squares with higher indices.
+    const WHITE_ASCENDS: bool = true;
+
     /// The kind of the piece that moves, and its target.
     fn piece_to(&self, mv: Self::Move) -> PieceTo;
 
@@ -26,6 +33,10 @@ pub trait Tactics: Game {
 
     /// The material value of the piece that moves, in centipawns.
     fn piece_value(&self, mv: Self::Move) -> i32;
+
+    /// The lead in material of the side to move by the plain values of the pieces, in centipawns; where points decide,
+    /// the lead in points.
+    fn material(&self) -> i32;
 
     /// One of the legal moves, if there are any: `choose` maps their number to an index. For random games, where a list
     /// of all moves is more than is needed.

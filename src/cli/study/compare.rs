@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, ops::RangeInclusive, time::Duration};
 
-use zeitnot_engine::textbook::{Algorithm, Analysis, Options, analyse_with};
+use zeitnot_engine::textbook::{Algorithm, Analysis, Evaluation, Options, analyse_with};
 use zeitnot_rules::{Game, chess::Chess};
 
 use super::findings::Row;
@@ -37,6 +37,7 @@ pub(super) struct Subject<'p> {
     pub name: String,
     /// If several, the table shows their average.
     pub positions: Cow<'p, [Chess]>,
+    pub evaluation: Evaluation,
 }
 
 type Studies = Vec<Analysis<<Chess as Game>::Move>>;
@@ -59,8 +60,9 @@ pub(super) fn compare(
     let mut first: Option<(u16, &Contestant, Studies)> = None;
     for (depth, contestant) in runs {
         work.bar.set_message(format!("{}, depth {depth}", contestant.name));
+        let options = Options { evaluation: subject.evaluation, ..contestant.options };
         let study = |position| {
-            let study = analyse_with(contestant.algorithm, &contestant.options, position, depth);
+            let study = analyse_with(contestant.algorithm, &options, position, depth);
             work.bar.inc(1);
             study
         };

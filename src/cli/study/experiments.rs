@@ -4,7 +4,7 @@ use std::num::NonZeroU16;
 
 use zeitnot_engine::{
     Kind, OutOfMemory, Playable,
-    textbook::{Algorithm, Options},
+    textbook::{Algorithm, MoveOrder, Options},
 };
 use zeitnot_rules::{Color, Game, GameHistory, chess::Chess, tuc::Tuc};
 
@@ -47,16 +47,19 @@ fn reported(
     contestants.iter_mut().filter(|one| one.algorithm == algorithm).for_each(|one| one.reports = reports);
 }
 
-fn average(positions: &[Chess]) -> Subject<'_> {
-    Subject { name: format!("average of {}", positions.len()), positions: positions.into() }
+fn average<'p>(settings: &'p Settings<'_>) -> Subject<'p> {
+    let positions = &settings.positions[..];
+    let name = format!("average of {}", positions.len());
+    Subject { name, positions: positions.into(), evaluation: settings.evaluation() }
 }
 
 /// One position with this name, or those of `--positions`.
 fn single<'p>(settings: &'p Settings<'_>, name: &str, fen: &str) -> Result<Subject<'p>, CliError> {
     if settings.args.positions.is_some() {
-        return Ok(average(&settings.positions));
+        return Ok(average(settings));
     }
-    Ok(Subject { name: name.into(), positions: vec![Chess::parse(fen)?].into() })
+    let positions = vec![Chess::parse(fen)?].into();
+    Ok(Subject { name: name.into(), positions, evaluation: settings.evaluation() })
 }
 
 pub(super) fn positions(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
@@ -66,7 +69,7 @@ pub(super) fn positions(settings: &Settings, work: &Work) -> Result<Vec<Row>, Cl
     reported(settings, &mut contestants, Algorithm::AlphaBeta, before);
     reported(settings, &mut contestants, Algorithm::AlphaBetaOrdered, after);
     let deepest = settings.depth(6, 3);
-    Ok(compare(&average(&settings.positions), &contestants, deepest.min(3)..=deepest, work))
+    Ok(compare(&average(settings), &contestants, deepest.min(3)..=deepest, work))
 }
 
 pub(super) fn horizon(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
@@ -95,7 +98,7 @@ pub(super) fn mate(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliErro
 }
 
 pub(super) fn table(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
-    let options = Options { order: true, ..Options::default() };
+    let options = Options { order: Some(MoveOrder::Captures), ..Options::default() };
     let with = Options { table: true, ..options };
     let one = |name, algorithm: Algorithm, options| Contestant { name, options, ..algorithm.into() };
     let contestants = [
@@ -105,7 +108,7 @@ pub(super) fn table(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliErr
         one("mtd-f with table", Algorithm::MtdF, with),
     ];
     let deepest = settings.depth(5, 3);
-    let mut rows = compare(&average(&settings.positions), &contestants, deepest.min(3)..=deepest, work);
+    let mut rows = compare(&average(settings), &contestants, deepest.min(3)..=deepest, work);
     // With few moves, deeper searches are affordable.
     if settings.args.positions.is_none() {
         let subject = single(settings, "Fine 70", FINE_70)?;
@@ -118,8 +121,9 @@ pub(super) fn quiescence(settings: &Settings, work: &Work) -> Result<Vec<Row>, C
     let contestants = [
         Contestant { name: "without quiescence", ..Algorithm::AlphaBetaTable.into() },
         Contestant { name: "with quiescence", ..Algorithm::AlphaBetaQuiescence.into() },
+        Contestant { name: "and checks", ..Algorithm::AlphaBetaChecks.into() },
     ];
-    Ok(compare(&average(&settings.positions), &contestants, 1..=settings.depth(5, 3), work))
+    Ok(compare(&average(settings), &contestants, 1..=settings.depth(5, 3), work))
 }
 
 /// TUC-Chess: speed of Monte Carlo tree search, and matches against random moves and against minimax.
@@ -132,7 +136,8 @@ pub(super) fn mcts(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliErro
             return Ok(rows);
         }
         work.bar.set_message(format!("{kind} from the start"));
-        let player = Player { kind, effort: Effort::Time(settings.seconds()) };
+        let effort = Effort::Time(settings.seconds());
+        let player = Player { kind, evaluation: settings.evaluation(), effort };
         let chosen = player.choose(&mut *player.factory()?.thinker(), &start);
         rows.extend(chosen.map(|(mv, cost)| Row {
             position: "start of TUC-Chess".into(),
@@ -145,8 +150,8 @@ pub(super) fn mcts(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliErro
         }));
         work.bar.inc(1);
     }
-    let minimax = by_depth(Algorithm::AlphaBetaTable, const { NonZeroU16::new(4).unwrap() });
-    let random = Player { kind: Kind::Random, effort: Effort::None };
+    let minimax = by_depth(settings, Algorithm::AlphaBetaTable, const { NonZeroU16::new(4).unwrap() });
+    let random = Player { kind: Kind::Random, evaluation: settings.evaluation(), effort: Effort::None };
     let opponents = [random, minimax];
     let pair = |kind| opponents.map(|opponent| [by_time(kind, settings), opponent]);
     let pairs = [pair(Kind::Uct), pair(Kind::Mcts)].concat();
@@ -161,18 +166,19 @@ pub(super) fn mcts(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliErro
 
 /// Chess: matches between the engines and textbook alpha-beta.
 pub(super) fn duels(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
-    let alpha_beta = by_depth(Algorithm::AlphaBetaOrdered, const { NonZeroU16::new(3).unwrap() });
+    let alpha_beta = by_depth(settings, Algorithm::AlphaBetaOrdered, const { NonZeroU16::new(3).unwrap() });
     let [search, mcts] = [Kind::Search, Kind::Mcts].map(|kind| by_time(kind, settings));
     let pairs = [[mcts, alpha_beta], [search, alpha_beta], [search, mcts]];
     Ok(matches(settings, &pairs, &openings::chess(), 400, |_| None, work)?)
 }
 
-fn by_depth(algorithm: Algorithm, depth: NonZeroU16) -> Player {
-    Player { kind: Kind::Textbook(algorithm), effort: Effort::Depth(depth) }
+fn by_depth(settings: &Settings, algorithm: Algorithm, depth: NonZeroU16) -> Player {
+    let (kind, evaluation) = (Kind::Textbook(algorithm), settings.evaluation());
+    Player { kind, evaluation, effort: Effort::Depth(depth) }
 }
 
 fn by_time(kind: Kind, settings: &Settings) -> Player {
-    Player { kind, effort: Effort::Time(settings.move_time()) }
+    Player { kind, evaluation: settings.evaluation(), effort: Effort::Time(settings.move_time()) }
 }
 
 /// Plays one match after the other, each a row.

@@ -12,7 +12,8 @@ use std::{
 };
 
 use zeitnot_engine::{
-    Config, EngineFactory, Kind, Limits, OutOfMemory, Playable, Report, Thinker, think_now,
+    Config, EngineFactory, Kind, Limits, OutOfMemory, Playable, Report, Thinker, textbook::Evaluation,
+    think_now,
 };
 use zeitnot_matches::tally::Tally;
 use zeitnot_rules::{Color, GameHistory, Outcome};
@@ -26,6 +27,8 @@ const HASH_MIB: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Player {
     pub kind: Kind,
+    /// That of a textbook algorithm.
+    pub evaluation: Evaluation,
     pub effort: Effort,
 }
 
@@ -43,6 +46,7 @@ impl Player {
     pub(super) fn factory(&self) -> Result<EngineFactory, OutOfMemory> {
         EngineFactory::new(&Config {
             kind: self.kind,
+            evaluation: self.evaluation,
             hash_mib: HASH_MIB,
             threads: NonZeroUsize::MIN,
             ..Config::default()

@@ -12,6 +12,7 @@ use std::{
 };
 
 use clap::ValueEnum;
+use zeitnot_engine::textbook::Evaluation;
 use zeitnot_rules::chess::Chess;
 
 use super::{
@@ -59,6 +60,9 @@ pub(super) struct Args {
     /// File with other positions, one FEN a line; for all experiments but cs76, mcts and match
     #[arg(long, value_name = "FILE")]
     positions: Option<PathBuf>,
+    /// Let the textbook algorithms evaluate by material and a random term, as reports do
+    #[arg(long)]
+    material: bool,
     /// Duration of the iteration count of Monte Carlo tree search [default: 6]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     seconds: Option<u32>,
@@ -168,6 +172,10 @@ impl Settings<'_> {
 
     fn depth(&self, usual: u16, quick: u16) -> u16 {
         self.or(self.args.depth, usual, quick)
+    }
+
+    fn evaluation(&self) -> Evaluation {
+        if self.args.material { Evaluation::Material } else { Evaluation::Engine }
     }
 
     fn seconds(&self) -> Duration {

@@ -8,7 +8,6 @@
 use zeitnot_rules::Packed;
 
 use super::{
-    ordering,
     table::{self, Entry},
     tree_search::{Found, Node, TreeSearch, Visit},
 };
@@ -32,9 +31,9 @@ impl<G: EngineGame> TreeSearch<'_, G> {
         if let Some(score) = known.and_then(|entry| cutoff_score(&entry, node, alpha, beta)) {
             return Ok(score.into());
         }
-        if self.options.order {
+        if let Some(order) = self.options.order {
             let first = known.and_then(|entry| node.position.unpack(entry.mv));
-            ordering::order(&node.position, &mut moves, first);
+            order.sort(&node.position, &mut moves, first);
         }
         let singular = self.prune(node, &mut moves)?;
 

@@ -1,4 +1,4 @@
-//! Quiescence search: captures are played out at the leaves, all evasions in check.
+//! Quiescence search: captures are played out at the leaves, all evasions in check, and optionally checks.
 //!
 //! Out of check, the static evaluation is a lower bound ("stand pat").
 //!
@@ -6,18 +6,25 @@
 
 use zeitnot_rules::Moves;
 
-use super::{
-    ordering,
-    tree_search::{Node, TreeSearch},
-};
+use super::tree_search::{Node, TreeSearch};
 use crate::{EngineGame, Score, Stopped};
+
+/// Moves of the quiescence search out of check.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Quiescence {
+    /// Captures and promotions.
+    Captures,
+    /// Checks as well, at the first ply only: a series of checks may never end.
+    CapturesAndChecks,
+}
 
 impl<G: EngineGame> TreeSearch<'_, G> {
     /// Value of a leaf with these legal moves. Its children are leaves too, so alpha-beta leads back here.
     pub(super) fn quiesce(
         &mut self,
         node: &Node<G>,
-        moves: Moves<G::Move>,
+        quiescence: Quiescence,
+        mut moves: Moves<G::Move>,
         alpha: Score,
         beta: Score,
     ) -> Result<Score, Stopped> {
@@ -26,9 +33,16 @@ impl<G: EngineGame> TreeSearch<'_, G> {
         if best >= beta {
             return Ok(best);
         }
-        let mut moves = if check { moves } else { node.position.noisy_moves() };
-        if self.options.order {
-            ordering::order(&node.position, &mut moves, None);
+        if !check {
+            let position = &node.position;
+            if quiescence == Quiescence::CapturesAndChecks && node.beyond == 0 {
+                moves.retain(|mv| position.is_noisy(*mv) || position.gives_check(*mv));
+            } else {
+                moves = position.noisy_moves();
+            }
+        }
+        if let Some(order) = self.options.order {
+            order.sort(&node.position, &mut moves, None);
         }
         for mv in moves {
             let child = self.child(node, mv);

@@ -19,7 +19,7 @@ fn positions() -> Vec<Chess> {
 
 #[test]
 fn with_quiescence_they_find_the_value_of_minimax_with_quiescence() {
-    let options = Options { order: true, quiescence: true, ..Options::default() };
+    let options = Options { table: false, ..Algorithm::AlphaBetaQuiescence.options() };
     for position in &positions()[..20] {
         let reference = analyse_with(Algorithm::Minimax, &options, position, 2);
         let study = analyse(Algorithm::AlphaBetaQuiescence, position, 2);
@@ -145,4 +145,62 @@ fn a_player_plays_only_what_is_asked_for() {
             assert!(wanted.contains(&best.mv), "{algorithm}");
         }
     }
+}
+
+#[test]
+fn checks_are_found_beyond_the_depth() {
+    // The mate on the back rank is a quiet move.
+    let position = Chess::parse("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1").unwrap();
+    let leaf = |algorithm: Algorithm| analyse(algorithm, &position, 0).value;
+    assert_eq!(leaf(Algorithm::AlphaBetaQuiescence).mate_moves(), None);
+    assert_eq!(leaf(Algorithm::AlphaBetaChecks), Score::mate_in(1));
+    let reference = Options { table: false, ..Algorithm::AlphaBetaChecks.options() };
+    for position in &positions()[..10] {
+        let minimax = analyse_with(Algorithm::Minimax, &reference, position, 2);
+        let study = analyse(Algorithm::AlphaBetaChecks, position, 2);
+        assert_eq!(study.value, minimax.value, "{}", position.print());
+    }
+}
+
+#[test]
+fn material_has_a_random_term_that_is_repeated() {
+    let start = Chess::start();
+    let value = |position: &Chess| evaluation::material(position).get();
+    assert_eq!(value(&start), value(&Chess::start()));
+    let after: Vec<_> = start.moves().iter().map(|&mv| value(&start.after(mv))).collect();
+    assert!(
+        after.iter().all(|value| value.abs() <= 50) && after.iter().any(|&value| value != after[0]),
+        "{after:?}"
+    );
+    let queen_up = Chess::parse("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1").unwrap();
+    assert!((-950..=-850).contains(&value(&queen_up)), "{}", value(&queen_up));
+}
+
+#[test]
+fn with_material_all_exact_algorithms_find_the_value_of_minimax() {
+    let with = |algorithm: Algorithm| Options { evaluation: Evaluation::Material, ..algorithm.options() };
+    let study = |algorithm, position| analyse_with(algorithm, &with(algorithm), position, 2).value;
+    for position in &positions()[..10] {
+        let reference = study(Algorithm::Minimax, position);
+        for algorithm in [Algorithm::AlphaBeta, Algorithm::AlphaBetaPositional, Algorithm::MtdF] {
+            assert_eq!(study(algorithm, position), reference, "{algorithm} of {}", position.print());
+        }
+    }
+}
+
+#[test]
+fn an_order_by_place_puts_captures_checks_and_the_centre_first() {
+    let position = Chess::parse("6k1/5ppp/8/3r4/8/2N5/5PPP/Q5K1 w - - 0 1").unwrap();
+    let mut moves = position.moves();
+    MoveOrder::Positional.sort(&position, &mut moves, None);
+    let first: Vec<_> = moves.iter().take(3).map(|&mv| position.write(mv).to_string()).collect();
+    assert_eq!(first[0], "c3d5");
+    assert!(position.gives_check(moves[1]), "{first:?}");
+}
+
+#[test]
+fn pruning_by_ply_ends_at_ply_13() {
+    let lone_kings = Chess::parse("8/8/4k3/8/8/4K3/4P3/8 w - - 0 1").unwrap();
+    let study = analyse(Algorithm::ForwardPruningByPly, &lone_kings, MAX_DEPTH);
+    assert_eq!(study.nodes, analyse(Algorithm::ForwardPruningByPly, &lone_kings, 13).nodes);
 }

@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroU16, ops::ControlFlow, sync::Arc, time::Instant};
 
-use super::{Algorithm, MAX_DEPTH, Options, SimpleTable, TreeSearch, tree_search::Found};
+use super::{Algorithm, Evaluation, Options, SimpleTable, TreeSearch, tree_search::Found};
 use crate::{Best, EngineGame, Evaluator, Progress, Report, Task, Thinker, scheduler::SearchScheduler};
 
 /// Reported share of the best move in permille: the nodes of each move are not counted here.
@@ -21,7 +21,7 @@ pub(crate) struct TextbookThinker<G: EngineGame> {
 }
 
 impl<G: EngineGame> TextbookThinker<G> {
-    /// Creates a thinker that searches to at most this depth, and [`MAX_DEPTH`].
+    /// Creates a thinker that searches to at most this depth, and that of the algorithm.
     pub(crate) fn new(algorithm: Algorithm, depth: NonZeroU16) -> Self {
         let options = algorithm.options();
         let table = options.table.then(SimpleTable::new);
@@ -33,6 +33,11 @@ impl<G: EngineGame> TextbookThinker<G> {
             depth,
             scheduler: None,
         }
+    }
+
+    /// Evaluates the leaves differently.
+    pub(crate) fn with_evaluation(self, evaluation: Evaluation) -> Self {
+        TextbookThinker { options: Options { evaluation, ..self.options }, ..self }
     }
 
     /// Shares the machine with other searches.
@@ -62,7 +67,8 @@ impl<G: EngineGame> Thinker<G> for TextbookThinker<G> {
         let began = Instant::now();
         self.publish_initial(task);
         let Task { limits, stop, .. } = *task;
-        let deepest = self.depth.get().min(limits.depth.unwrap_or(MAX_DEPTH)).clamp(1, MAX_DEPTH);
+        let deepest =
+            self.depth.get().min(limits.depth.unwrap_or(u16::MAX)).clamp(1, self.options.max_depth());
         let mut search = TreeSearch::new(
             self.algorithm,
             &self.options,

@@ -7,7 +7,7 @@ use std::{
 
 use zeitnot_rules::{Moves, Outcome};
 
-use super::{Algorithm, Options, SimpleTable};
+use super::{Algorithm, Evaluation, Options, SimpleTable, evaluation};
 use crate::{
     EngineGame, Evaluator, Limits, Score, StopFlag, Stopped, eval::State, scheduler::TimeSlice,
     score::MAX_PLY,
@@ -39,6 +39,8 @@ pub(super) struct Node<G: EngineGame> {
     pub(crate) ply: u16,
     /// Remaining depth in plies.
     pub(crate) depth: u16,
+    /// Plies below the first one of depth 0: those of the quiescence search.
+    pub(crate) beyond: u16,
 }
 
 /// Value and best move; no move at a leaf.
@@ -107,15 +109,18 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
 
     fn iterate(&mut self, position: &G, depth: u16, guess: Score) -> Result<Found<G::Move>, Stopped> {
         let state = self.evaluator.refresh(position);
-        let root = Node { position: position.clone(), state, ply: 0, depth };
+        let root = Node { position: position.clone(), state, ply: 0, depth, beyond: 0 };
         match self.algorithm {
             Algorithm::Minimax => self.minimax(&root),
             Algorithm::MtdF => self.mtd_f(&root, guess),
             Algorithm::AlphaBeta
             | Algorithm::AlphaBetaOrdered
+            | Algorithm::AlphaBetaPositional
             | Algorithm::AlphaBetaTable
             | Algorithm::AlphaBetaQuiescence
-            | Algorithm::ForwardPruning => self.alpha_beta(&root, Score::NEG_INFINITE, Score::INFINITE),
+            | Algorithm::AlphaBetaChecks
+            | Algorithm::ForwardPruning
+            | Algorithm::ForwardPruningByPly => self.alpha_beta(&root, Score::NEG_INFINITE, Score::INFINITE),
         }
     }
 
@@ -145,6 +150,7 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
             state,
             ply: node.ply + 1,
             depth: node.depth.saturating_sub(1),
+            beyond: if node.depth == 0 { node.beyond + 1 } else { 0 },
         }
     }
 
@@ -156,16 +162,18 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
         alpha: Score,
         beta: Score,
     ) -> Result<Score, Stopped> {
-        if self.options.quiescence && node.ply < MAX_PLY {
-            self.quiesce(node, moves, alpha, beta)
-        } else {
-            Ok(self.static_eval(node))
+        match self.options.quiescence {
+            Some(quiescence) if node.ply < MAX_PLY => self.quiesce(node, quiescence, moves, alpha, beta),
+            _ => Ok(self.static_eval(node)),
         }
     }
 
     /// Static evaluation of a position.
     pub(crate) fn static_eval(&mut self, node: &Node<G>) -> Score {
-        self.evaluator.evaluate(&node.state, &node.position)
+        match self.options.evaluation {
+            Evaluation::Engine => self.evaluator.evaluate(&node.state, &node.position),
+            Evaluation::Material => evaluation::material(&node.position),
+        }
     }
 
     /// Returns whether only some root moves are searched.

@@ -309,6 +309,10 @@ impl<R: ChessRules> Tactics for ChessPosition<R> {
         exchange::value(mv.role())
     }
 
+    fn material(&self) -> i32 {
+        self.position.material()
+    }
+
     fn quick_outcome(&self) -> Outcome {
         match self.position.end() {
             Outcome::Ongoing => match self.draw() {

@@ -74,6 +74,17 @@ pub trait ChessRules:
         material_gain(mv) + if self.wins_at_once(mv) { WIN } else { 0 }
     }
 
+    /// The lead in material of the side to move, with the pieces in hand.
+    fn material(&self) -> i32 {
+        let of = |color| {
+            let board = self.board().material_side(color);
+            let hand = self.pockets().map(|pockets| pockets[color]).unwrap_or_default();
+            let count = |role| i32::from(*board.get(role)) + i32::from(*hand.get(role));
+            Role::ALL.iter().map(|&role| count(role) * exchange::value(role)).sum::<i32>()
+        };
+        of(self.turn()) - of(!self.turn())
+    }
+
     /// Whether this move belongs to [`ChessRules::noisy_moves`].
     fn is_noisy(&self, mv: Move) -> bool {
         self.gain(mv) > 0

@@ -134,6 +134,7 @@ impl Tactics for VariantPosition {
         fn gain(&self, mv: Move) -> i32;
         #[inline]
         fn piece_value(&self, mv: Move) -> i32;
+        fn material(&self) -> i32;
         fn is_noisy(&self, mv: Move) -> bool;
         fn noisy_moves(&self) -> Moves<Move>;
         fn quick_outcome(&self) -> Outcome;

@@ -101,6 +101,12 @@ impl ChessRules for Antichess {
         i32::from(mv.is_capture())
     }
 
+    fn material(&self) -> i32 {
+        // Fewer pieces are better.
+        let board = self.board();
+        board.by_color(!self.turn()).count() as i32 * 100 - board.by_color(self.turn()).count() as i32 * 100
+    }
+
     fn see_ge(&self, _mv: Move, threshold: i32) -> bool {
         threshold <= 1
     }

@@ -248,6 +248,9 @@ impl Game for MiniChess {
 }
 
 impl Tactics for MiniChess {
+    const BOARD_ROWS: usize = pieces::ROWS;
+    const BOARD_COLUMNS: usize = pieces::COLUMNS;
+
     fn piece_to(&self, mv: Move) -> PieceTo {
         let kind = self.board.kind_at(mv.from).map_or(0, |kind| kind as usize);
         PieceTo::new(kind, mv.to.index())
@@ -268,6 +271,11 @@ impl Tactics for MiniChess {
 
     fn piece_value(&self, mv: Move) -> i32 {
         self.board.kind_at(mv.from).map_or(0, rules::value)
+    }
+
+    fn material(&self) -> i32 {
+        let lead = pieces::balance(&self.board, rules::value);
+        if self.color == Color::White { lead } else { -lead }
     }
 
     fn noisy_moves(&self) -> Moves<Move> {

@@ -1,7 +1,7 @@
 //! A position of TUC-Chess, and its rules.
 
 use super::{
-    pieces::{self, Board, Kind, Move, ROWS, Square},
+    pieces::{self, Board, COLUMNS, Kind, Move, ROWS, Square},
     rules::{Extra, Rules},
 };
 use crate::{
@@ -373,6 +373,10 @@ impl Game for Tuc {
 }
 
 impl Tactics for Tuc {
+    const BOARD_ROWS: usize = ROWS;
+    const BOARD_COLUMNS: usize = COLUMNS;
+    const WHITE_ASCENDS: bool = false;
+
     fn pick(&self, choose: impl FnOnce(usize) -> usize) -> Option<Move> {
         self.board.pick(self.color, |from, kind| self.targets(from, kind), choose)
     }
@@ -394,6 +398,10 @@ impl Tactics for Tuc {
 
     fn piece_value(&self, mv: Move) -> i32 {
         self.board.kind_at(mv.from).map_or(0, |kind| kind.points() * POINT)
+    }
+
+    fn material(&self) -> i32 {
+        self.lead()
     }
 
     fn quick_outcome(&self) -> Outcome {
