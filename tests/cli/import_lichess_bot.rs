@@ -44,14 +44,15 @@ fn the_converted_configuration_passes_check() {
     let engine = here.join("old/engines/stockfish.sh");
     fs::write(&engine, format!("#!/bin/sh\nexec '{}' uci\n", ZEITNOT)).unwrap();
     fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).unwrap();
-    // The books are not there.
-    fs::write(here.join("old/config.yml"), THEIRS.replace("polyglot:\n    enabled: true", "polyglot:"))
-        .unwrap();
+    // The books and the tablebases are not there.
+    let theirs = THEIRS.replace("polyglot:\n    enabled: true", "polyglot:");
+    let theirs = theirs.replace("syzygy:\n      enabled: true", "syzygy:");
+    fs::write(here.join("old/config.yml"), theirs).unwrap();
     let import = ["import", "old/config.yml", "--token-file", "lichess.token"];
     let made = zeitnot(&import).current_dir(here).output().unwrap();
     let said = err(&made);
     assert!(made.status.success(), "{said}");
-    assert!(said.contains("could not be converted: engine.polyglot.normalization ("), "{said}");
+    assert!(said.contains("could not be converted: engine.silence_stderr ("), "{said}");
     let text = out(&made);
     assert!(!text.contains(SECRET) && !said.contains(SECRET));
     fs::write(here.join("config.toml"), text).unwrap();

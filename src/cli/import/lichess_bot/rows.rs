@@ -19,7 +19,7 @@ pub(in super::super) const SOURCE: Source = Source {
         "engine.polyglot.book",
         "engine.draw_or_resign",
         "engine.homemade_options",
-        "engine.lichess_bot_tbs.gaviota",
+        "engine.lichess_bot_tbs",
         "abort_time",
         "fake_think_time",
         "rate_limiting_delay",
@@ -223,7 +223,7 @@ const ALIKE: &[(&str, &str)] = &[
 ];
 
 const WHOLE: &[&str] =
-    &["engine.homemade_options", "engine.xboard_options.egtpath", "engine.lichess_bot_tbs"];
+    &["engine.homemade_options", "engine.xboard_options.egtpath", "engine.lichess_bot_tbs.gaviota"];
 
 const REASONS: &[(&str, &str)] = &[
     ("engine.interpreter", "no engine is configured"),
