@@ -193,7 +193,7 @@ fn unknown_options_are_accepted_silently() {
         assert!(engine.is_silent(), "{option}");
     }
     engine.say("setoption name Hash value lots");
-    assert!(engine.hear().contains("'lots' is no value for Hash"));
+    assert!(engine.hear().contains("'lots' is not a value for Hash"));
 }
 
 #[test]

@@ -63,14 +63,14 @@ fn searchmoves_limits_the_search() {
     engine.say("go depth 5 searchmoves a2a3 h2h3");
     assert!(["a2a3", "h2h3"].contains(&engine.best_move().as_str()));
     engine.say("go depth 3 searchmoves e2e5 h2h4");
-    assert_eq!(engine.hear(), "info string error: 'e2e5' is no legal move here");
+    assert_eq!(engine.hear(), "info string error: 'e2e5' is not a legal move here");
     assert_eq!(engine.best_move(), "h2h4");
     engine.say("go depth 3 searchmoves e2e5 e7e5");
-    assert_eq!(engine.hear(), "info string error: 'e2e5' is no legal move here");
+    assert_eq!(engine.hear(), "info string error: 'e2e5' is not a legal move here");
     assert_eq!(engine.hear(), "bestmove (none)");
     // An infinite search ends only with stop.
     engine.say("go infinite searchmoves e2e5");
-    assert_eq!(engine.hear(), "info string error: 'e2e5' is no legal move here");
+    assert_eq!(engine.hear(), "info string error: 'e2e5' is not a legal move here");
     assert!(engine.is_silent());
     engine.say("stop");
     assert_eq!(engine.hear(), "bestmove (none)");
@@ -126,7 +126,10 @@ fn multipv_reports_distinct_lines_best_first() {
 fn a_limited_strength_answers_with_one_legal_line_and_mates() {
     let mut engine = Engine::start(&["uci"]);
     engine.say("setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value 1200");
-    engine.complains(&[("setoption name UCI_Elo value 999", "'999' is no value for UCI_Elo (1000 to 2800)")]);
+    engine.complains(&[(
+        "setoption name UCI_Elo value 999",
+        "'999' is not a value for UCI_Elo (1000 to 2800)",
+    )]);
     let mut played = HashSet::new();
     for _ in 0..20 {
         engine.say("position startpos");
@@ -250,7 +253,7 @@ fn each_variant_is_played_by_its_rules() {
     engine.say("setoption name UCI_Variant value crazyhouse\nposition fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNB1KBNR[Q] w KQkq - 0 1");
     assert_eq!(engine.move_for("go depth 2 searchmoves Q@e4"), "Q@e4");
     engine.say("setoption name UCI_Variant value bughouse");
-    assert!(engine.hear().contains("'bughouse' is no value for UCI_Variant"));
+    assert!(engine.hear().contains("'bughouse' is not a value for UCI_Variant"));
 }
 
 #[test]

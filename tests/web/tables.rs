@@ -151,6 +151,6 @@ async fn a_position_is_analysed() {
     let (status, found) = browser.post("/api/analysis", &request).await;
     assert_eq!((status, &found["score"], &found["san"]), (200, &json!({ "mate": -1 }), &json!(["Qh4#"])));
     let (status, told) = browser.post("/api/analysis", &json!({ "kind": "chess", "moves": ["e2e5"] })).await;
-    assert_eq!((status, &told["error"]), (400, &json!("'e2e5' is no legal move here")));
+    assert_eq!((status, &told["error"]), (400, &json!("'e2e5' is not a legal move here")));
     arena.stop().await;
 }

@@ -17,7 +17,7 @@ pub enum Fault {
     Clogged,
     #[error("prints without end")]
     Flood,
-    #[error("plays {0:?}, which is no legal move")]
+    #[error("plays {0:?}, which is not a legal move")]
     IllegalMove(String),
     #[error("answers that there is no move")]
     NoMove,

@@ -55,7 +55,7 @@ pub fn read_up_to(path: &Path, max_length: u64) -> Result<String, SecretFileErro
 /// Returns the text of a source that is no file, such as standard input, without surrounding white space.
 ///
 /// # Errors
-/// It cannot be read, or is no text.
+/// It cannot be read, or is not text.
 pub fn read_from(source: impl Read) -> io::Result<String> {
     read_text(source, MAX_LENGTH)
 }

@@ -22,13 +22,13 @@ pub struct Name(Arc<str>);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
-    #[error("'{0}' is no name: a name has 1 to {MAX_LENGTH} characters and no spaces among them")]
+    #[error("'{0}' is not a name: a name has 1 to {MAX_LENGTH} characters and no spaces among them")]
     Form(String),
-    #[error("'{0}' is no name: it has a character that is invisible or no letter, digit or ASCII sign")]
+    #[error("'{0}' is not a name: it has a character that is invisible or no letter, digit or ASCII sign")]
     Character(String),
-    #[error("'{0}' is no name: in the address of a page it stands for a folder; add a letter or a digit")]
+    #[error("'{0}' is not a name: in the address of a page it stands for a folder; add a letter or a digit")]
     Path(String),
-    #[error("'{0}' is no name: it mixes letters of several scripts, which can look alike")]
+    #[error("'{0}' is not a name: it mixes letters of several scripts, which can look alike")]
     Mixed(String),
 }
 

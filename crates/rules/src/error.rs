@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum GameError {
     /// Text that is not a position.
-    #[error("'{text}' is no position of {game}: {why}")]
+    #[error("'{text}' is not a position of {game}: {why}")]
     Position {
         /// The text, shortened.
         text: String,
@@ -16,7 +16,7 @@ pub enum GameError {
         why: String,
     },
     /// Text that is not a legal move.
-    #[error("'{0}' is no legal move here")]
+    #[error("'{0}' is not a legal move here")]
     Move(String),
 }
 

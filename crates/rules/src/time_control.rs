@@ -111,7 +111,7 @@ impl fmt::Display for TimeControl {
 /// Text that is not a time control.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
-    "'{0}' is no time control: expected seconds for the game and an increment, as in \"180+2\" or \"3+0.05\""
+    "'{0}' is not a time control: expected seconds for the game and an increment, as in \"180+2\" or \"3+0.05\""
 )]
 pub struct BadTimeControl(String);
 
@@ -125,7 +125,7 @@ mod tests {
             assert!(text.parse::<TimeControl>().is_err(), "{text}");
         }
         let error = "x".repeat(40).parse::<TimeControl>().unwrap_err().to_string();
-        assert!(error.starts_with(&format!("'{}' is no time control", "x".repeat(32))), "{error}");
+        assert!(error.starts_with(&format!("'{}' is not a time control", "x".repeat(32))), "{error}");
     }
 
     #[test]

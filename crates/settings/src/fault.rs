@@ -42,7 +42,7 @@ impl fmt::Display for Got<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Got::Integer(number) => number.fmt(f),
-            // 1.0 is no whole number.
+            // 1.0 is not a whole number.
             Got::Float(number) => write!(f, "{number:?}"),
             Got::Text(text) => Value::from(*text).fmt(f),
             Got::Flag(flag) => flag.fmt(f),

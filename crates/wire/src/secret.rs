@@ -39,7 +39,7 @@ impl Secret {
     /// Reads any text, such as the password of somebody else's server, or nothing. The error does not repeat it.
     ///
     /// # Errors
-    /// It is no text.
+    /// It is not text.
     pub fn any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
         Option::deserialize(deserializer).map(|text| text.map(Secret::of::<String>)).map_err(not_text)
     }

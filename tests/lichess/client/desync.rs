@@ -92,7 +92,7 @@ async fn one_game_is_resigned_and_the_others_go_on() {
     let warnings = || program.warnings().into_iter().filter(|line| line.contains("fit")).collect::<Vec<_>>();
     until("a warning", async || !warnings().is_empty()).await;
     let [warning] = &warnings()[..] else { panic!("{:#?}", warnings()) };
-    let words = "resigned, as the game cannot be continued: its moves do not fit our rules: 'f3f9' is no legal move here";
+    let words = "resigned, as the game cannot be continued: its moves do not fit our rules: 'f3f9' is not a legal move here";
     assert!(warning.contains(words), "{warning}");
     program.kill().await;
 }
@@ -110,7 +110,7 @@ async fn a_game_that_has_hardly_begun_is_aborted_or_else_resigned() {
         } else {
             post.ok();
         }
-        assert_eq!(seat.ended().await, "its moves do not fit our rules: 'e2e5' is no legal move here");
+        assert_eq!(seat.ended().await, "its moves do not fit our rules: 'e2e5' is not a legal move here");
         client.ends().await;
     }
 }

@@ -139,7 +139,7 @@ impl Options {
 pub(super) enum BadOption {
     #[error("no option '{0}'")]
     Unknown(String),
-    #[error("'{value}' is no value for {name} ({range}); it stays as it is")]
+    #[error("'{value}' is not a value for {name} ({range}); it stays as it is")]
     Value { name: &'static str, value: String, range: String },
     #[error("{0}; it stays as it is")]
     Book(#[from] BookError),
@@ -449,7 +449,7 @@ mod tests {
         assert_eq!(options().set(ALL, "reversefutilitymargin", "75").unwrap(), None);
         for value in ["9", "251", "", "many"] {
             let error = options().set(ALL, "ReverseFutilityMargin", value).unwrap_err().to_string();
-            let expected = format!("'{value}' is no value for ReverseFutilityMargin (10 to 250)");
+            let expected = format!("'{value}' is not a value for ReverseFutilityMargin (10 to 250)");
             assert!(error.contains(&expected), "{error}");
         }
     }
@@ -459,18 +459,18 @@ mod tests {
         let mut options = options();
         let memory = (memory_mib() + 1).to_string();
         for (name, value, complaint) in [
-            ("Hash", "0", "'0' is no value for Hash (1 to "),
-            ("hash", &memory, "is no value for Hash"),
-            ("Hash", "", "'' is no value for Hash"),
-            ("Threads", "-1", "'-1' is no value for Threads"),
-            ("MultiPV", "257", "'257' is no value for MultiPV"),
-            ("UCI_ShowWDL", "yes", "'yes' is no value for UCI_ShowWDL"),
-            ("UCI_Elo", "999", "'999' is no value for UCI_Elo (1000 to 2800)"),
-            ("UCI_Variant", "shogi", "'shogi' is no value for UCI_Variant"),
+            ("Hash", "0", "'0' is not a value for Hash (1 to "),
+            ("hash", &memory, "is not a value for Hash"),
+            ("Hash", "", "'' is not a value for Hash"),
+            ("Threads", "-1", "'-1' is not a value for Threads"),
+            ("MultiPV", "257", "'257' is not a value for MultiPV"),
+            ("UCI_ShowWDL", "yes", "'yes' is not a value for UCI_ShowWDL"),
+            ("UCI_Elo", "999", "'999' is not a value for UCI_Elo (1000 to 2800)"),
+            ("UCI_Variant", "shogi", "'shogi' is not a value for UCI_Variant"),
             ("BookFile", "/nowhere/at all.bin", "book /nowhere/at all.bin: cannot be read"),
             ("EvalFile", "/nowhere/at all", "net /nowhere/at all: cannot be read"),
             ("SyzygyPath", "/nowhere/at all", "endgame tables: /nowhere/at all: cannot be read"),
-            ("SyzygyProbeLimit", "8", "'8' is no value for SyzygyProbeLimit (0 to 7)"),
+            ("SyzygyProbeLimit", "8", "'8' is not a value for SyzygyProbeLimit (0 to 7)"),
             ("Wings", "2", "no option 'Wings'"),
         ] {
             let error = options.set(ALL, name, value).unwrap_err().to_string();

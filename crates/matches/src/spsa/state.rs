@@ -47,7 +47,7 @@ pub fn resume(path: &Path, settings: &str, spsa: Spsa) -> Result<Spsa, FileError
 }
 
 fn parse(text: &str) -> Result<State, String> {
-    let foreign = |_| "is no state of `zeitnot spsa`: remove it".to_owned();
+    let foreign = |_| "is not a state of `zeitnot spsa`: remove it".to_owned();
     let version: FileVersion = toml::from_str(text).map_err(foreign)?;
     version.check(VERSION).map_err(|newer| newer.to_string())?;
     toml::from_str(text).map_err(foreign)
@@ -83,6 +83,6 @@ mod tests {
         let newer = kept.replace("version = 1", "version = 2\nnew = 1");
         let told = parse(&newer).unwrap_err();
         assert_eq!(told, "is of a newer zeitnot (version 2, known is 1); update this one");
-        assert!(parse("pairs = 4").unwrap_err().starts_with("is no state of"));
+        assert!(parse("pairs = 4").unwrap_err().starts_with("is not a state of"));
     }
 }

@@ -13,7 +13,7 @@ pub struct Level(u8);
 
 /// Number that is not a [`Level`].
 #[derive(Debug, thiserror::Error)]
-#[error("{0} is no level: choose one from 1 to {MAX}", MAX = STRENGTHS.len())]
+#[error("{0} is not a level: choose one from 1 to {MAX}", MAX = STRENGTHS.len())]
 pub struct BadLevel(u8);
 
 /// Limits of each move of a level.

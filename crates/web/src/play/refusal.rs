@@ -19,7 +19,7 @@ pub(crate) enum BadAction {
     NotYourTurn,
     #[error("the move is for ply {sent}, and {played} are played: send it for the position that you see now")]
     OtherPly { sent: usize, played: usize },
-    #[error("'{0}' is no legal move here")]
+    #[error("'{0}' is not a legal move here")]
     Illegal(String),
     #[error("your time is over")]
     TooLate,

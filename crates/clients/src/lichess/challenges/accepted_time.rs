@@ -48,7 +48,7 @@ impl TryFrom<String> for AcceptedTime {
             Ok(_) => Err(format!("{text} is no clock that Lichess has for bots: {BOT_CLOCKS}")),
             Err(_) => {
                 let all = Speed::KNOWN.iter().map(Speed::as_str).collect::<Vec<_>>().join(", ");
-                Err(format!("'{text}' is no speed; known: {all}; nor a clock in seconds, such as 180+2"))
+                Err(format!("'{text}' is not a speed; known: {all}; nor a clock in seconds, such as 180+2"))
             }
         }
     }

@@ -325,9 +325,9 @@ pub(crate) mod tests {
         for (wrong, message) in [
             (
                 "variants = ['chaturanga']",
-                "'chaturanga' is no variant that we play; known: standard, chess960",
+                "'chaturanga' is not a variant that we play; known: standard, chess960",
             ),
-            ("time_controls = ['fast']", "'fast' is no speed"),
+            ("time_controls = ['fast']", "'fast' is not a speed"),
             ("time_controls = ['3+2']", "3+2 is no clock that Lichess has for bots"),
             ("colors = ['red']", "'red' is no color"),
             ("rated = true", "unknown field"),

@@ -37,7 +37,7 @@ impl Proposed for VariantKey {
         let all = proposable_variants();
         let known = || all.iter().map(VariantKey::as_str).collect::<Vec<_>>().join(", ");
         let found = all.iter().find(|variant| variant.as_str() == text);
-        found.cloned().ok_or_else(|| format!("'{text}' is no variant that we propose; known: {}", known()))
+        found.cloned().ok_or_else(|| format!("'{text}' is not a variant that we propose; known: {}", known()))
     }
 }
 

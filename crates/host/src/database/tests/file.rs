@@ -123,7 +123,7 @@ async fn rows_that_make_no_tournament_are_refused() {
         ),
         (
             "UPDATE event SET player = '..' WHERE place = 0",
-            "an invalid name ('..' is no name: in the address",
+            "an invalid name ('..' is not a name: in the address",
         ),
         (
             "UPDATE game SET black = 'b\nob' WHERE id = 'a'",
