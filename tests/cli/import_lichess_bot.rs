@@ -83,6 +83,9 @@ fn disabled_features_stay_disabled() {
     }
     assert!(converted.text.contains("accept = false") && converted.left.is_empty());
     read(&converted);
+    let homemade = self::converted("engine: {protocol: homemade, dir: e, name: n}");
+    let why = "only programs that speak UCI or xboard's protocol are supported";
+    assert_eq!(homemade.left, ["engine.name", "engine.dir"].map(|key| format!("{key} ({why})")));
     // Without an engine of theirs ours has its size.
     let own = self::converted(
         "challenge: {concurrency: 0}\nengine: {uci_options: {Hash: 256, Threads: 3, Skill: 1}}",

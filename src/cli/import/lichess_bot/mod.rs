@@ -66,7 +66,11 @@ fn engine(import: &mut Import<'_>) {
     let dir = import.take_text("engine.dir").unwrap_or_default();
     match import.take_text("engine.name") {
         Some(_) if !matches!(protocol.as_str(), "uci" | "xboard") => {
-            import.leave("engine.name", "only programs that speak UCI or xboard's protocol are supported");
+            let why = "only programs that speak UCI or xboard's protocol are supported";
+            import.leave("engine.name", why);
+            if !dir.is_empty() {
+                import.leave("engine.dir", why);
+            }
         }
         Some(name) => return program(import, &protocol, &dir, &name),
         None => {}
