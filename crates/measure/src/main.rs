@@ -5,8 +5,11 @@
 extern crate zeitnot_testing;
 
 mod attack;
+mod bench_game;
 mod busy;
+mod client;
 mod deadline;
+mod faults;
 mod output;
 mod overhead;
 mod random_move;
@@ -31,6 +34,7 @@ struct Cli {
 enum Measurement {
     Deadline(deadline::Args),
     Overhead(overhead::Args),
+    Faults(faults::Args),
     ArenaAttack(attack::Args),
     Spectators(spectators::Args),
     Simulate(simulate::Args),
@@ -45,6 +49,7 @@ fn main() -> ExitCode {
     let measured = match Cli::parse().measurement {
         Measurement::Deadline(args) => deadline::run(&args),
         Measurement::Overhead(args) => overhead::run(&args),
+        Measurement::Faults(args) => faults::run(&args),
         Measurement::ArenaAttack(args) => attack::run(&args),
         Measurement::Spectators(args) => spectators::run(&args),
         Measurement::Simulate(args) => simulate::run(&args),

@@ -54,7 +54,7 @@ pub struct Server {
     pub posts: mpsc::Receiver<Post>,
     connections: Arc<AtomicUsize>,
     answers: Arc<Mutex<Answers>>,
-    _tasks: JoinSet<()>,
+    tasks: JoinSet<()>,
 }
 
 /// An open stream. It ends when this is dropped.
@@ -117,7 +117,7 @@ impl Server {
                 });
             }
         });
-        let server = Server { address, events, games, posts, connections, answers, _tasks: tasks };
+        let server = Server { address, events, games, posts, connections, answers, tasks };
         server.answer("/api/account", 200, r#"{"id":"zeitnot","username":"Zeitnot","title":"BOT"}"#);
         server.answer("/api/account/playing", 200, r#"{"nowPlaying":[]}"#);
         server.answer("/api/users/status", 200, r#"[{"id":"zeitnot","name":"Zeitnot","online":true}]"#);
@@ -145,6 +145,11 @@ impl Server {
     #[must_use]
     pub fn unasked(&self, path: &str) -> usize {
         table(&self.answers).once.get(path).map_or(0, VecDeque::len)
+    }
+
+    /// Stops listening, and breaks all connections.
+    pub async fn close(&mut self) {
+        self.tasks.shutdown().await;
     }
 
     /// Connections so far, streams included.

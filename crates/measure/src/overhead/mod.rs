@@ -1,10 +1,9 @@
 //! `zeitnot-measure overhead`: measures the time that a client of the Lichess Bot API adds to its search, and its memory.
 //!
-//! [`opponent`] plays through the scripted server, which shares no code with our client; [`client`] is the program
+//! [`opponent`] plays through the scripted server, which shares no code with our client; [`Client`] is the program
 //! as a process of its own. Another client can be measured in its place.
 
 use std::{
-    env::{self, consts::EXE_SUFFIX},
     net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -14,14 +13,13 @@ use tokio::time::timeout;
 use zeitnot_bot::network;
 
 use crate::{
+    client::{self, Client},
     output::{Error, failed, print_row, quantile},
     stop,
 };
 
-mod client;
 mod opponent;
 
-use client::Client;
 use opponent::{Opponent, Seen};
 
 /// Measure what the Lichess client adds to the time that it thinks
@@ -65,20 +63,6 @@ pub(crate) struct Args {
     listen: Option<SocketAddr>,
 }
 
-impl Args {
-    /// Returns the path of the program, which exists.
-    fn program(&self) -> Result<PathBuf, Error> {
-        let beside = || Ok::<_, Error>(env::current_exe()?.with_file_name(format!("zeitnot{EXE_SUFFIX}")));
-        let program = self.zeitnot.clone().map_or_else(beside, Ok)?;
-        match program.is_file() {
-            true => Ok(program),
-            false => {
-                Err(format!("{} is missing: run `cargo build --release` first", program.display()).into())
-            }
-        }
-    }
-}
-
 #[derive(Copy, Clone, Debug)]
 struct Row {
     games: u8,
@@ -103,7 +87,7 @@ games  think     moves | over p50 ms     p90     p99     max | early refused | r
 -----------------------+-------------------------------------+---------------+------------------------------------------";
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
-    let program = if args.listen.is_none() { Some(args.program()?) } else { None };
+    let program = if args.listen.is_none() { Some(client::program(args.zeitnot.as_deref())?) } else { None };
     let rows = match (args.games, args.think, args.listen) {
         (None, None, None) => DEFAULT_ROWS.to_vec(),
         (games, think, _) => vec![Row { games: games.unwrap_or(1), think: think.unwrap_or_default() }],

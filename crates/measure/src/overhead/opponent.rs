@@ -8,22 +8,16 @@ use std::{
 };
 
 use tokio::{task::JoinSet, time::sleep};
-use zeitnot_measure::scripted_lichess::{ANYTHING, Feed, Post, Server};
-use zeitnot_rules::{Color, Game as _, GameHistory, chess::Chess};
+use zeitnot_measure::scripted_lichess::{Feed, Post, Server};
+
+use crate::bench_game::{BenchGame, Clocks, answer_look_ups};
 
 /// Time before each of the server's moves, so that a client is done with its own.
 const REPLY: Duration = Duration::from_millis(5);
-/// Plies after which a game is drawn: the middle of the board is full, and no mate in sight.
-const MAX_PLIES: usize = 40;
-/// Both clocks in milliseconds. They do not run.
-const CLOCK: u64 = 10_800_000;
+/// Clocks that do not run.
+const CLOCKS: Clocks = Clocks { initial: 10_800_000, white: 10_800_000, black: 10_800_000 };
 /// Time between two empty lines of a stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(6);
-const ACCOUNT: &str = r#"{"id":"bench","username":"bench","title":"BOT","perfs":{"classical":{"games":0,"rating":1500,"rd":45,"prog":0}},"createdAt":1,"seenAt":1,"count":{"all":0,"rated":0},"playTime":{"total":0,"tv":0}}"#;
-/// Answer to the token check of other clients, whose token is `bench`.
-const TOKENS: &str =
-    r#"{"bench":{"userId":"bench","scopes":"bot:play,challenge:read,challenge:write","expires":null}}"#;
-
 /// An action of the client.
 #[derive(Copy, Clone, Debug)]
 pub(super) enum Seen {
@@ -49,10 +43,7 @@ impl Opponent {
     /// Serves at a listener, without a game.
     pub(super) fn start(listener: TcpListener) -> io::Result<Opponent> {
         let server = Server::start(listener, KEEP_ALIVE)?;
-        server.answer("/api/account", 200, ACCOUNT);
-        server.answer("/api/token/test", 200, TOKENS);
-        server.answer("/api/users/status", 200, "[]");
-        server.answer(ANYTHING, 200, r#"{"ok":true}"#);
+        answer_look_ups(&server);
         Ok(Opponent { server, events: None, games: BTreeMap::new(), due: JoinSet::new(), begun: 0 })
     }
 
@@ -60,8 +51,8 @@ impl Opponent {
     pub(super) fn begin_game(&mut self) {
         let game = Game::new(format!("game{:04}", self.begun));
         self.begun += 1;
-        self.tell(&game.event("gameStart"));
-        self.games.insert(game.id.clone(), game);
+        self.tell(&game.game.event("gameStart"));
+        self.games.insert(game.game.id.clone(), game);
     }
 
     /// Serves the client until it does something that counts. Can be dropped and called again.
@@ -69,7 +60,7 @@ impl Opponent {
         loop {
             tokio::select! {
                 Some(feed) = self.server.events.recv() => {
-                    self.games.values().for_each(|game| feed.line(&game.event("gameStart")));
+                    self.games.values().for_each(|game| feed.line(&game.game.event("gameStart")));
                     self.events = Some(feed);
                     return Seen::Ready(Instant::now());
                 }
@@ -93,13 +84,13 @@ impl Opponent {
     fn open(&mut self, feed: Feed) {
         let id = feed.path.rsplit('/').next().unwrap_or_default().to_owned();
         let Some(game) = self.games.get_mut(&id) else { return };
-        let full = game.full();
-        match game.history.now().side_to_move() {
-            Color::White => {
+        let full = game.game.full(CLOCKS);
+        match game.game.is_clients_turn() {
+            true => {
                 game.question = full;
                 self.ask_soon(&id);
             }
-            Color::Black => feed.line(&full),
+            false => feed.line(&full),
         }
         if let Some(game) = self.games.get_mut(&id) {
             game.feed = Some(feed);
@@ -123,8 +114,8 @@ impl Opponent {
         };
         let id = id.to_owned();
         let mv = mv.to_owned();
-        let game = self.games.get_mut(&id).filter(|game| game.history.now().side_to_move() == Color::White);
-        let Some(game) = game.and_then(|game| game.play(&mv).then_some(game)) else {
+        let game = self.games.get_mut(&id).filter(|game| game.game.is_clients_turn());
+        let Some(game) = game.and_then(|game| game.game.play(&mv).then_some(game)) else {
             post.answer(400, r#"{"error":"Not your turn, or game already over"}"#);
             return Some(Seen::Refused);
         };
@@ -133,7 +124,7 @@ impl Opponent {
         if game.reply() {
             self.ask_soon(&id);
         } else if let Some(game) = self.games.remove(&id) {
-            self.tell(&game.event("gameFinish"));
+            self.tell(&game.game.event("gameFinish"));
             self.begin_game();
         }
         took.map(Seen::Answered)
@@ -141,9 +132,7 @@ impl Opponent {
 }
 
 struct Game {
-    id: String,
-    history: GameHistory<Chess>,
-    moves: String,
+    game: BenchGame,
     feed: Option<Feed>,
     question: String,
     /// When the client was asked for its move, unless the game has just begun.
@@ -152,32 +141,7 @@ struct Game {
 
 impl Game {
     fn new(id: String) -> Game {
-        let history = GameHistory::new(Chess::start());
-        Game { id, history, moves: String::new(), feed: None, question: String::new(), asked_at: None }
-    }
-
-    /// The game in an event.
-    fn event(&self, kind: &str) -> String {
-        let id = &self.id;
-        format!(
-            r#"{{"type":"{kind}","game":{{"fullId":"{id}wwww","gameId":"{id}","id":"{id}","fen":"{fen}","color":"white","lastMove":"","source":"friend","status":{{"id":20,"name":"started"}},"variant":{{"key":"standard","name":"Standard"}},"speed":"classical","perf":"classical","rated":false,"hasMoved":false,"opponent":{{"id":"anybody","username":"Anybody","rating":1500}},"isMyTurn":true,"secondsLeft":10800,"compat":{{"bot":true,"board":true}}}}}}"#,
-            fen = self.history.root().print(),
-        )
-    }
-
-    fn full(&self) -> String {
-        format!(
-            r#"{{"type":"gameFull","id":"{}","variant":{{"key":"standard","name":"Standard","short":"Std"}},"clock":{{"initial":{CLOCK},"increment":0}},"speed":"classical","perf":{{"name":"Classical"}},"rated":false,"createdAt":1,"white":{{"id":"bench","name":"bench","title":"BOT","rating":1500}},"black":{{"id":"anybody","name":"Anybody","rating":1500}},"initialFen":"startpos","state":{}}}"#,
-            self.id,
-            self.state("started"),
-        )
-    }
-
-    fn state(&self, status: &str) -> String {
-        format!(
-            r#"{{"type":"gameState","moves":"{}","wtime":{CLOCK},"btime":{CLOCK},"winc":0,"binc":0,"status":"{status}"}}"#,
-            self.moves,
-        )
+        Game { game: BenchGame::new(id), feed: None, question: String::new(), asked_at: None }
     }
 
     fn say(&self, line: &str) {
@@ -188,38 +152,20 @@ impl Game {
 
     /// Asks the client for its move. The time before its first move is not measured.
     fn ask(&mut self) {
-        self.asked_at = (!self.moves.is_empty()).then(Instant::now);
+        self.asked_at = (!self.game.history.moves().is_empty()).then(Instant::now);
         self.say(&self.question);
-    }
-
-    /// Plays a move if it is legal.
-    fn play(&mut self, text: &str) -> bool {
-        let Ok(mv) = self.history.now().read(text) else { return false };
-        if !self.moves.is_empty() {
-            self.moves.push(' ');
-        }
-        self.moves.push_str(self.history.now().write(mv).as_str());
-        self.history.play(mv);
-        true
-    }
-
-    fn is_over(&self) -> bool {
-        self.history.outcome().is_over() || self.history.moves().len() >= MAX_PLIES
     }
 
     /// Replies to the client's move. Whether the game goes on.
     fn reply(&mut self) -> bool {
-        if !self.is_over() {
-            self.say(&self.state("started"));
-            if let Some(&mv) = fastrand::choice(&self.history.now().moves()) {
-                let text = self.history.now().write(mv);
-                self.play(text.as_str());
-            }
+        if !self.game.is_over() {
+            self.say(&self.game.state("started", CLOCKS));
+            self.game.reply();
         }
-        let is_over = self.is_over();
-        self.question = self.state("started");
+        let is_over = self.game.is_over();
+        self.question = self.game.state("started", CLOCKS);
         if is_over {
-            self.say(&self.state("draw"));
+            self.say(&self.game.state("draw", CLOCKS));
         }
         !is_over
     }

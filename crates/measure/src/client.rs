@@ -1,9 +1,10 @@
-//! The measured client: the program `zeitnot` as a process of its own, with a configuration file.
+//! The measured client: the program `zeitnot` with a configuration file, or another one, as a process of its own.
 
 use std::{
+    env::{self, consts::EXE_SUFFIX},
     fs, io,
     net::SocketAddr,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
 };
@@ -11,16 +12,32 @@ use std::{
 use tempfile::TempDir;
 use zeitnot_external::process::{Group, isolate};
 
+use crate::output::Error;
+
+/// Returns the path of the program, by default `zeitnot` in the folder of this one.
+///
+/// # Errors
+/// A line if there is no such file.
+pub(crate) fn program(path: Option<&Path>) -> Result<PathBuf, Error> {
+    let beside = || Ok::<_, Error>(env::current_exe()?.with_file_name(format!("zeitnot{EXE_SUFFIX}")));
+    let program = path.map_or_else(beside, |path| Ok(path.to_owned()))?;
+    match program.is_file() {
+        true => Ok(program),
+        false => Err(format!("{} is missing: run `cargo build --release` first", program.display()).into()),
+    }
+}
+
 /// A running client; killed when dropped.
-pub(super) struct Client {
+pub(crate) struct Client {
     child: Child,
     _group: Group,
-    _folder: TempDir,
+    /// Of its configuration, which is deleted after the process has ended.
+    _folder: Option<TempDir>,
 }
 
 impl Client {
     /// Starts a client of the server at this address, which thinks this long about each move, with these keys set.
-    pub(super) fn start(
+    pub(crate) fn start(
         program: &Path,
         address: SocketAddr,
         games: u8,
@@ -30,26 +47,31 @@ impl Client {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("config.toml");
         fs::write(&file, config(address, games, think))?;
+        let mut command = Command::new(program);
+        command.args(["play", "--config"]).arg(&file).args(set.iter().flat_map(|key| ["--set", key]));
+        Client::run(command, Some(folder))
+    }
+
+    /// Starts another client.
+    pub(crate) fn other(command: Command) -> io::Result<Client> {
+        Client::run(command, None)
+    }
+
+    fn run(command: Command, _folder: Option<TempDir>) -> io::Result<Client> {
         // Without the variables whose tokens would go before the one in the file.
-        let child = isolate(Command::new(program))
-            .args(["play", "--config"])
-            .arg(&file)
-            .args(set.iter().flat_map(|key| ["--set", key]))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
+        let child =
+            isolate(command).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let _group = Group::of(Some(child.id()));
-        Ok(Client { child, _group, _folder: folder })
+        Ok(Client { child, _group, _folder })
     }
 
     /// Returns its resident memory in bytes, where the kernel tells it.
-    pub(super) fn memory(&self) -> Option<u64> {
+    pub(crate) fn memory(&self) -> Option<u64> {
         self.status("VmRSS:")
     }
 
     /// Returns the part of it that is the program's own. The rest are pages of files, above all of the program itself.
-    pub(super) fn own_memory(&self) -> Option<u64> {
+    pub(crate) fn own_memory(&self) -> Option<u64> {
         self.status("RssAnon:")
     }
 
