@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroU16, sync::Mutex};
 
-use zeitnot_rules::{Game, GameHistory, Packed, chess::Chess};
+use zeitnot_rules::{Game, GameHistory, Packed, Tactics, chess::Chess};
 
 use super::*;
 use crate::{Best, Decision, Progress, Report, Task, Thinker};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use zeitnot_seat::Eval;
 use zeitnot_wire::lichess::{Speed, VariantKey};
 
-use crate::lichess::challenges::{config::Config, filter::ChallengeFilter};
+use crate::lichess::challenges::{accepted_time::AcceptedTime, config::Config, filter::ChallengeFilter};
 
 /// Facts of a game.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,13 +56,15 @@ fn accepted(config: &Config, describe: impl Fn(&ChallengeFilter) -> String) -> S
 }
 
 fn challenges(filter: &ChallengeFilter) -> String {
-    let speed = |speed: &Speed| match speed {
-        Speed::Bullet if filter.bullet_requires_increment => "bullet with increment".to_owned(),
-        speed => speed.as_str().to_owned(),
+    let describe = |time: &AcceptedTime| match time {
+        AcceptedTime::Speed(Speed::Bullet) if filter.bullet_requires_increment => {
+            "bullet with increment".to_owned()
+        }
+        time => time.to_string(),
     };
-    let speeds: Vec<_> = filter.time_controls.iter().map(speed).collect();
+    let times: Vec<_> = filter.time_controls.iter().map(describe).collect();
     let modes = list(filter.modes.iter().map(|mode| mode.as_str()).collect());
-    format!("{} ({modes})", speeds.join(", "))
+    format!("{} ({modes})", times.join(", "))
 }
 
 fn list(words: Vec<&str>) -> String {

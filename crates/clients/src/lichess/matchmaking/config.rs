@@ -62,6 +62,7 @@ settings! {
         #[schemars(example = 600)]
         opponent_rating_difference: u32 = 300,
         /// Minimum difference between the opponent's rating and ours.
+        #[schemars(example = 50)]
         min_rating_difference: u32 = 0,
         /// Preferred difference between the opponent's rating and ours: the opponent is one of the five that come closest.
         /// Without it, any that suits.
