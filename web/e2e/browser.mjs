@@ -93,7 +93,7 @@ export async function begin(page, { opponent = 'bot', color = 'white', kind = 'c
     const [minutes, increment] = time.split('+');
     await page.locator('select[name=time]').selectOption('other');
     await page.getByLabel('Minutes').fill(minutes);
-    await page.getByLabel('Seconds a move').fill(increment);
+    await page.getByLabel('Increment in seconds').fill(increment);
   } else await page.locator('select[name=time]').selectOption(time);
   if (fen) {
     await page.getByText('Start position (FEN)').first().click();

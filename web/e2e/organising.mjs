@@ -58,7 +58,7 @@ export async function aSwissOfSixBotsIsMadeAndFinished({ browser }) {
   for (const name of ALL) await row(page, name).waitFor();
   // However slow the browser is, the first round is not over before it has shown all pairings and has been paused.
   arena.hold('alice');
-  await page.getByRole('button', { name: 'Start with the 6 who are here' }).click();
+  await page.getByRole('button', { name: 'Start with 6 players' }).click();
   await state(page, 'running');
 
   await until('all are paired', async () => (await page.locator('.rounds li').count()) === ALL.length / 2);
@@ -92,7 +92,7 @@ export async function aSwissOfSixBotsIsMadeAndFinished({ browser }) {
   assert.deepEqual(points(await tournament(arena)), points(corrected));
   await page.locator('.rounds .note', { hasText: NOTE }).waitFor();
   for (const name of ALL) await until(`${name} is back`, async () => !(await row(page, name).textContent()).includes('not connected'));
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
 
   await state(page, 'complete');
   for (let number = 1; number <= ROUNDS; number += 1) {
@@ -129,13 +129,13 @@ async function say(arena, line) {
 async function decide(page, arena, lateOnes) {
   // Nobody acknowledges a game here.
   assert.equal((await arena.change('PATCH', `tournaments/${TOURNAMENT}`, { ack_timeout: '100s' })).status, 200);
-  await page.getByRole('button', { name: 'Start with the 2 who are here' }).click();
+  await page.getByRole('button', { name: 'Start with 2 players' }).click();
   const game = (text) => page.locator('.rounds li', { hasText: text });
-  await game('not begun').waitFor();
+  await game('not started').waitFor();
 
-  await page.getByRole('button', { name: 'Orders for alice' }).click();
+  await page.getByRole('button', { name: 'Actions for alice' }).click();
   await page.locator('dialog [name=note]').fill('came late');
-  await page.getByRole('button', { name: 'Forfeit the present game' }).click();
+  await page.getByRole('button', { name: 'Forfeit the current game' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await game('forfeit: came late').getByRole('button', { name: 'Correct the result' }).click();
   await page.locator('dialog [name=result]').selectOption('1/2-1/2');
@@ -143,8 +143,8 @@ async function decide(page, arena, lateOnes) {
   await page.getByRole('button', { name: 'Save' }).click();
   await game('½–½').filter({ hasText: 'forfeit: the train was late' }).waitFor();
 
-  await page.getByRole('button', { name: 'Let late ones in' }).click();
-  await page.getByRole('button', { name: 'Let nobody else in' }).waitFor();
+  await page.getByRole('button', { name: 'Allow late entries' }).click();
+  await page.getByRole('button', { name: 'Close entries' }).waitFor();
   await lateOnes();
   await row(page, 'carol').waitFor();
   const form = page.locator('details', { hasText: 'Pair by hand' });
@@ -187,7 +187,7 @@ export async function keysAdmitAndPlayersAreRemoved({ browser }) {
 
   await decide(page, arena, async () => sockets.push(await say(arena, await line('carol').textContent())));
 
-  await page.getByRole('button', { name: 'Orders for bob' }).click();
+  await page.getByRole('button', { name: 'Actions for bob' }).click();
   await page.locator('dialog [name=note]').fill('plays under a false name');
   await page.getByRole('button', { name: 'Remove from the tournament' }).click();
   await page.getByRole('button', { name: 'Yes, remove bob' }).click();
@@ -196,7 +196,7 @@ export async function keysAdmitAndPlayersAreRemoved({ browser }) {
     const bob = (await tournament(arena)).players.find(({ name }) => name === 'bob');
     return bob.withdrawn;
   });
-  await page.locator('.rounds li', { hasText: /carol.*–.*alice.*not begun/s }).waitFor();
+  await page.locator('.rounds li', { hasText: /carol.*–.*alice.*not started/s }).waitFor();
   await page.getByRole('link', { name: 'Tournaments' }).click();
   await page.locator('.box', { hasText: 'dora' }).waitFor();
   for (const socket of sockets) socket.destroy();

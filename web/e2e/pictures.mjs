@@ -74,7 +74,7 @@ async function picturePlay(browser, folder) {
   const page = await visit(browser, `${arena.url}/play`);
   await begin(page, { time: '5+3' });
   for (const [nth, move] of ['e4', 'd4', 'Nc3'].entries()) {
-    await page.getByLabel('Move, as').fill(move);
+    await page.getByLabel('Move, such as').fill(move);
     await page.keyboard.press('Enter');
     await until('an answer', async () => (await moves(page)).length >= 2 * nth + 2);
   }

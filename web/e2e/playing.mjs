@@ -43,7 +43,7 @@ export async function miniChessIsPlayedOnItsBoard({ arena, browser }) {
   await page.locator('.stage .board-5x6').waitFor();
   await drag(page, 'a2', 'a3');
   await until('the program answers', async () => (await moves(page)).length >= 2);
-  await page.getByLabel('Move, as').fill('b2b3');
+  await page.getByLabel('Move, such as').fill('b2b3');
   await page.keyboard.press('Enter');
   await until('a typed move is played', async () => (await moves(page)).length >= 3);
   await page.getByRole('button', { name: 'Resign' }).click();

@@ -111,7 +111,7 @@ export async function aBotShowsItsOwnGames({ browser }) {
 
   // It challenges and blocks whom its owner names.
   arena.startAccounts(['frank']);
-  await page.getByText('Challenge somebody').click();
+  await page.getByText('Challenge a player').click();
   await page.getByLabel('Opponent').fill('frank');
   await page.getByRole('button', { name: 'Challenge', exact: true }).click();
   await page.locator('.card', { hasText: 'frank' }).waitFor();
