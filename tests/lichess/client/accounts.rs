@@ -62,7 +62,7 @@ async fn two_accounts_in_one_process_play_a_game_each() {
     fs::write(&config, tables).unwrap();
     for (args, code, told) in [
         (&["check"][..], 0, ["account: alice at ", "account: bob at "]),
-        (&["check", "--account", "2"], 0, ["account: bob at ", "at once: 4 games"]),
+        (&["check", "--account", "2"], 0, ["account: bob at ", "limits: 4 games at once"]),
         (&["check", "--account", "3"], 2, ["--account 3", "the configuration has only 2"]),
     ] {
         let (status, text) = run(&[&["lichess"], args].concat(), &config, "").await;

@@ -228,11 +228,12 @@ impl Config {
         let challenge::Config { human, bot, reserved_for_humans, max_queue, .. } = &self.challenge;
         let mut lines = vec![format!("from humans: {human}"), format!("from bots: {bot}")];
         lines.push(format!(
-            "at once: {} games, {reserved_for_humans} of them for humans only; {max_queue} more may wait",
+            "limits: {} games at once, {reserved_for_humans} reserved for humans; up to {max_queue} challenges \
+             queued",
             self.concurrency
         ));
         if let Some(games) = self.challenge.max_simultaneous_games_per_user {
-            lines.push(format!("at once against the same opponent: {games}"));
+            lines.push(format!("limit against one opponent: {games} games at once"));
         }
         if self.plays_correspondence() {
             let Correspondence { max_games, max_active, .. } = &self.correspondence;
