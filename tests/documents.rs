@@ -114,7 +114,7 @@ fn codes(text: &str) -> impl Iterator<Item = &str> {
 
 /// The part of the page that is about a bot's keys.
 fn keys_of<'p>(page: &'p str, bot: &str) -> &'p str {
-    page.split_once(&format!("| {bot} | ours |\n")).unwrap().1
+    page.split_once(&format!("| {bot} | Zeitnot |\n")).unwrap().1
 }
 
 #[test]

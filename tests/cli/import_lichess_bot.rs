@@ -116,7 +116,8 @@ fn default_values_are_not_listed() {
     let wanted =
         "engine.online_moves.lichess_opening_explorer (set `player_name` of [online_moves.explorer])";
     assert!(others.left.iter().any(|left| left == wanted), "{:?}", others.left);
-    let told = |left: &String| left.ends_with("max_time (applies to games of any length)");
+    let why = "max_time (not supported; the source is used whatever the length of the game)";
+    let told = |left: &String| left.ends_with(why);
     assert_eq!(others.left.iter().filter(|left| told(left)).count(), 2, "{:?}", others.left);
     assert!(!read(&others).online_moves.explorer.enabled);
 }
@@ -344,7 +345,7 @@ fn overrides_of_matchmaking_are_converted() {
     }
     let left = [
         "matchmaking.overrides.slow.challenge_days (Lichess has no such days for a move)",
-        "matchmaking.overrides.slow.evil (not a key, or not a name, of an override)",
+        "matchmaking.overrides.slow.evil (unknown keys, and overrides with an invalid name, are dropped)",
     ];
     assert_eq!(converted.left, left);
 }

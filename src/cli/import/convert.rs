@@ -150,8 +150,8 @@ impl Import<'_> {
 
 /// Our tables in order, each with a comment.
 const TABLES: &[(&str, &str)] = &[
-    ("engine", "Our engine."),
-    ("engines", "The engine. Without [[bot.choose]] below, ours plays."),
+    ("engine", "Zeitnot's own engine."),
+    ("engines", "The engine. Without [[bot.choose]] below, Zeitnot's own plays."),
     ("bot", "How to play."),
     ("online_moves", "Servers that are asked for moves."),
     ("server", "Server, and accepted opponents."),

@@ -225,24 +225,26 @@ const ALIKE: &[(&str, &str)] = &[
 const WHOLE: &[&str] =
     &["engine.homemade_options", "engine.xboard_options.egtpath", "engine.lichess_bot_tbs.gaviota"];
 
+const ANY_LENGTH: &str = "not supported; the source is used whatever the length of the game";
+
 const REASONS: &[(&str, &str)] = &[
-    ("engine.interpreter", "no engine is configured"),
-    ("engine.working_dir", "no engine is configured"),
+    ("engine.interpreter", "ignored if `engine.name` is not set"),
+    ("engine.working_dir", "ignored if `engine.name` is not set"),
     ("engine.homemade_options", "only programs that speak UCI or xboard's protocol are supported"),
     ("engine.silence_stderr", "stderr of engines is never shown"),
     ("engine.uci_options.go_commands", "only `nodes`, `depth` and `movetime` are supported"),
     ("engine.xboard_options.go_commands", "only `depth` is supported"),
     ("engine.xboard_options.egtpath", "set the engine's own option"),
     ("engine.polyglot.book", "books are for chess and Chess960"),
-    ("engine.polyglot.normalization", "the weights of all books are added"),
+    ("engine.polyglot.normalization", "not supported; weights are summed across books"),
     ("engine.draw_or_resign.resign_for_egtb_minus_two", "tablebase results count as scores"),
     ("engine.draw_or_resign.offer_draw_for_egtb_zero", "tablebase results count as scores"),
     ("engine.online_moves.max_out_of_book_moves", "each source has its `max_ply` instead"),
     ("engine.online_moves.max_retries", "failed look-ups are not repeated"),
-    ("engine.online_moves.chessdb_book.max_time", "applies to games of any length"),
-    ("engine.online_moves.online_egtb.max_time", "applies to games of any length"),
-    ("engine.online_moves.lichess_cloud_analysis.max_time", "applies to games of any length"),
-    ("engine.online_moves.lichess_opening_explorer.max_time", "applies to games of any length"),
+    ("engine.online_moves.chessdb_book.max_time", ANY_LENGTH),
+    ("engine.online_moves.online_egtb.max_time", ANY_LENGTH),
+    ("engine.online_moves.lichess_cloud_analysis.max_time", ANY_LENGTH),
+    ("engine.online_moves.lichess_opening_explorer.max_time", ANY_LENGTH),
     ("engine.online_moves.online_egtb.source", "only Lichess's tablebase is supported"),
     ("engine.online_moves.lichess_cloud_analysis.move_quality", "the best move is always played"),
     ("engine.online_moves.lichess_cloud_analysis.max_score_difference", "the best move is always played"),
@@ -259,6 +261,6 @@ const REASONS: &[(&str, &str)] = &[
     ("matchmaking.challenge_filter", "see `delay_after_decline` of [server.matchmaking]"),
     ("matchmaking.delay_after_decline", "see `delay_after_decline` of [server.matchmaking]"),
     ("matchmaking.include_challenge_block_list", "the block list for challenges always applies to both"),
-    ("matchmaking.overrides", "not a key, or not a name, of an override"),
+    ("matchmaking.overrides", "unknown keys, and overrides with an invalid name, are dropped"),
     ("pgn_file_grouping", "requires pgn_directory"),
 ];
