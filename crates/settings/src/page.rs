@@ -13,12 +13,18 @@ use crate::{
 /// Writes a section for each table of a configuration with this schema.
 pub fn page(root: &Value) -> String {
     let mut text = String::new();
-    for table in tables(root) {
+    let tables = tables(root);
+    for table in &tables {
         let label = table.label();
+        // Tables of several protocols may have the same header.
+        let is_shared = tables.iter().filter(|other| other.header == table.header).count() > 1;
         let title = match label.split_once(' ') {
             Some((header, protocol)) => format!("`{header}` {protocol}"),
             None if label.is_empty() => "At the top".to_owned(),
-            None => format!("`{label}`"),
+            None => match table.protocol.filter(|_| is_shared) {
+                Some(protocol) => format!("`{label}` {protocol}"),
+                None => format!("`{label}`"),
+            },
         };
         let _ = writeln!(text, "### {title}\n");
         // The top of the file has no description but that of the whole.
