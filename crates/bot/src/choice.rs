@@ -49,7 +49,7 @@ macro_rules! rule {
             #[serde(default, with = "zeitnot_settings::HumanTime")]
             #[schemars(example = &"30s")]
             max_increment: Option<std::time::Duration>,
-            /// The side that we play.
+            /// The bot's color.
             #[schemars(schema_with = "crate::choice::colors", example = &"white")]
             #[serde(default)]
             color: Option<zeitnot_rules::Color>,

@@ -16,8 +16,9 @@ settings! {
     /// Games at once, time for moves, and sources of moves.
     #[derive(PartialEq)]
     pub struct Config {
-        /// Games at once, on all servers together; more wait or are declined. Without it, as many as the accounts play, and
-        /// at least 8.
+        /// Maximum number of games at once, on all servers together. On Lichess further challenges wait or are declined;
+        /// elsewhere further games are resigned or left. Default: the sum of the accounts' `concurrency` (with correspondence
+        /// also of `max_active`), but at least 8.
         #[schemars(range(min = 1), extend("x-reload" = true, "default" = null, "examples" = [8]))]
         max_games: usize = 8,
         /// Time reserved on every move for the network until the lag is measured.
@@ -37,7 +38,7 @@ settings! {
         #[serde(with = "HumanTime")]
         #[schemars(extend("x-reload" = true))]
         untimed_move_time: Duration = Duration::from_secs(5),
-        /// Share of each clock that is used: below 1 it is a handicap, as for sparring partners.
+        /// Fraction of its clock that the bot uses. Values below 1 weaken it.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1, "x-reload" = true))]
         time_share: f64 = 1.0,
         /// Delay moves that are known at once by part of the time that a search would take.
@@ -56,7 +57,7 @@ settings! {
         books: Vec<BookRule> = Vec::new(),
         /// Syzygy tablebases that the program itself probes, for any engine: chess, atomic and antichess.
         syzygy: SyzygyConfig = SyzygyConfig::default(),
-        /// Draw offers, on servers that have them. An opponent's offer is accepted by the same rule, and also if we are
+        /// Draw offers, on servers that have them. An opponent's offer is accepted by the same rule, and also if the bot is
         /// worse.
         #[schemars(extend("x-reload" = true))]
         draw: policy::Draw = policy::Draw::default(),
@@ -64,8 +65,8 @@ settings! {
         #[schemars(extend("x-reload" = true))]
         resign: policy::Resign = policy::Resign::default(),
         /// Engines by game: the first of these tables that matches decides; if none does, `[engine]` plays. A missing key
-        /// matches any game; a key that is set never matches where the server does not report the fact. Engines that cannot
-        /// play the game are skipped.
+        /// matches any game; a condition never matches if the server doesn't report that value. Engines that cannot play the
+        /// game are skipped.
         choose: Vec<choice::Rule> = Vec::new(),
     }
 }

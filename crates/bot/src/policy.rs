@@ -8,9 +8,9 @@ settings! {
     /// Conditions for offering a draw.
     #[derive(Copy, PartialEq, Eq)]
     pub struct Draw {
-        /// Our score was within this of zero, in centipawns …
+        /// Largest distance of the score from zero, in centipawns, that counts as equal.
         score: u16 = 10,
-        /// … for this many of our moves in a row; 0: draws are neither offered nor accepted.
+        /// How many moves in a row the score must be equal; 0 disables draws.
         moves: usize = 0,
         /// Not before this move of the game.
         min_game_length: usize = 40,
@@ -28,9 +28,9 @@ settings! {
     /// Conditions for resigning.
     #[derive(Copy, PartialEq, Eq)]
     pub struct Resign {
-        /// Our score was more than this many centipawns below zero …
+        /// Distance of the score below zero, in centipawns, beyond which the game counts as lost.
         score: u16 = 1000,
-        /// … for this many of our moves in a row; 0: we never resign.
+        /// How many moves in a row the game must count as lost; 0 disables resignation.
         moves: usize = 0,
         /// Whether to resign against humans.
         against_humans: bool = true,

@@ -21,7 +21,7 @@ settings! {
     /// Syzygy tablebases that the program itself probes, for any engine: chess, atomic and antichess.
     #[derive(PartialEq, Eq)]
     pub struct SyzygyConfig {
-        /// Folders with the files (.rtbw and .rtbz); empty: none.
+        /// Folders with the files: .rtbw and .rtbz for chess, see docs/sources.md for atomic and antichess. Empty: none.
         folders: Vec<PathBuf> = Vec::new(),
         /// Only positions with at most this many pieces.
         #[schemars(range(min = 3, max = MAX_PIECES))]

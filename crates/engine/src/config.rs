@@ -23,7 +23,7 @@ const HASH_MIB: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 const DEPTH: NonZeroU16 = NonZeroU16::new(textbook::MAX_DEPTH).unwrap();
 
 settings! {
-    /// Our engine.
+    /// Zeitnot's own engine.
     #[derive(PartialEq, Eq)]
     pub struct Config {
         /// Algorithm: "search" is the strongest, "mcts" is Monte Carlo tree search with evaluations, "random" is for tests;

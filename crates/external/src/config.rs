@@ -33,7 +33,7 @@ pub struct Config {
     #[serde(default)]
     pub limits: MoveLimits,
     /// When it fails in a game: "restart" it, and leave the game if that does not help (abort before the second move, else
-    /// resign); "resign" at once; or "own": our own engine plays in its name.
+    /// resign); "resign" at once; or "own": Zeitnot's own engine plays in its name.
     #[serde(default)]
     pub on_engine_failure: OnEngineFailure,
 }

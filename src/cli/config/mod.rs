@@ -40,10 +40,10 @@ const MAX_SIZE: u64 = 1 << 20;
 /// The configuration file. Missing keys have defaults.
 #[derive(Debug, JsonSchema)]
 pub struct Config {
-    /// Our engine.
+    /// Zeitnot's own engine.
     pub engine: engine::Config,
-    /// Other engines, each with a name, for the rules of `[[bot.choose]]`: a program with these keys, or one of our engines
-    /// with those of `[engine]`; see docs/engines.md.
+    /// Other engines, each with a name, for the rules of `[[bot.choose]]`: a program with these keys, or one of Zeitnot's
+    /// engines with those of `[engine]`; see docs/engines.md.
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub engines: BTreeMap<String, external::Named>,
     /// Games at once, time for moves, and sources of moves.

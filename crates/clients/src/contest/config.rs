@@ -52,10 +52,10 @@ struct Table {
     /// Name of a tournament on the server.
     #[schemars(example = &"class")]
     tournament: Tournament,
-    /// Our name in it, which must be unique: 1 to 49 characters without a space.
+    /// The bot's name in it, which must be unique: 1 to 49 characters without a space.
     #[schemars(example = &"zeitnot")]
     player: Player,
-    /// Our key, if the tournament asks for one, or its password. It is sent as plain text. ZEITNOT_JOIN_KEY in the
+    /// The bot's key, if the tournament asks for one, or its password. It is sent as plain text. ZEITNOT_JOIN_KEY in the
     /// environment takes precedence over both keys, but only servers with one of them get it.
     #[serde(default, deserialize_with = "key")]
     #[schemars(with = "String", example = &"from_your_teacher")]

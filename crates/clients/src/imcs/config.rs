@@ -47,7 +47,7 @@ struct Table {
     #[serde(deserialize_with = "over_tcp")]
     #[schemars(with = "String", example = &"tcp://localhost:3589")]
     address: Address,
-    /// Our name there.
+    /// The bot's name there.
     #[schemars(example = &"zeitnot")]
     user: User,
     /// Sent as plain text: use it nowhere else. ZEITNOT_IMCS_PASSWORD in the environment takes precedence over both keys.
@@ -135,11 +135,11 @@ settings! {
     /// Games that we offer.
     #[derive(PartialEq, Eq)]
     pub struct Offer {
-        /// Our color.
+        /// The bot's color.
         #[serde(serialize_with = "shown")]
         #[schemars(schema_with = "colors")]
         color: ColorChoice = ColorChoice::Any,
-        /// Our clock, in whole seconds.
+        /// The bot's clock, in whole seconds.
         #[serde(with = "HumanTime")]
         #[schemars(extend("x-min" = "1s", "x-max" = "1day"))]
         time: Duration = Duration::from_secs(300),
@@ -168,14 +168,14 @@ settings! {
     /// Offers that we accept.
     #[derive(PartialEq, Eq)]
     pub struct Accept {
-        /// Our color.
+        /// The bot's color.
         #[serde(serialize_with = "shown")]
         #[schemars(schema_with = "colors")]
         color: ColorChoice = ColorChoice::Any,
-        /// Minimum time on our clock.
+        /// Minimum time on the bot's clock.
         #[serde(with = "HumanTime")]
         min_time: Duration = Duration::from_secs(1),
-        /// Maximum time on our clock.
+        /// Maximum time on the bot's clock.
         #[serde(with = "HumanTime")]
         max_time: Duration = Duration::from_secs(3600),
         /// Only these opponents; empty: all.
@@ -188,7 +188,7 @@ settings! {
         /// Maximum rating of the opponent.
         #[schemars(example = 1200)]
         max_rating: Option<i32> = None,
-        /// Time between two requests for the list of games, if we offer none.
+        /// Time between two requests for the list of games, if the bot offers none.
         #[serde(with = "HumanTime")]
         #[schemars(extend("x-min" = "100ms", "x-max" = "7days"))]
         poll_interval: Duration = Duration::from_secs(5),

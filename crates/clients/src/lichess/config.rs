@@ -70,7 +70,7 @@ settings! {
         /// Only players of the allow list, if there is one, and none of the block list.
         #[schemars(extend("x-reload" = true))]
         players: players::Config = players::Config::default(),
-        /// With this table, bots are challenged when no game is running.
+        /// With this table the bot challenges online bots when no game is running, or with `allow_during_games` at any time.
         #[schemars(extend("x-reload" = true))]
         matchmaking: Option<matchmaking::config::Config> = None,
         /// Messages in games, to the opponent and to spectators; empty ones are not sent. {opponent}, {me}, {engine} and

@@ -17,13 +17,13 @@ settings! {
         /// Maximum wait for the reply to a request.
         #[serde(with = "HumanTime")]
         reply: Duration = Duration::from_secs(10),
-        /// At most for any data on a stream. The limit follows the server's empty lines, with a second to spare: 8 s on
-        /// Lichess, which sends one every 7 s.
+        /// Longest wait for data on a stream before it is reopened. The limit follows the server's empty lines, with a second
+        /// to spare: 8 s on Lichess, which sends one every 7 s.
         #[serde(with = "HumanTime")]
         silence: Duration = Duration::from_secs(17),
         /// Delay before a stream is opened again, which is random and doubles up to the maximum; a stream that lasts for
-        /// `stable_after` resets it. While a game with a clock runs, no delay is longer than 2 s or a sixteenth of our
-        /// time left.
+        /// `stable_after` resets it. While a game with a clock runs, no delay is longer than 2 s or a sixteenth of the
+        /// bot's time left.
         reconnect: Reconnect = Reconnect {
             min_delay: Duration::from_millis(100),
             max_delay: Duration::from_secs(30),
@@ -38,7 +38,7 @@ settings! {
         /// Time for an opponent who has left, beyond the server's own limit.
         #[serde(with = "HumanTime")]
         claim_delay: Duration = Duration::ZERO,
-        /// Time between two checks that the server sees us online.
+        /// Time between two checks that the server sees the bot online.
         #[serde(with = "HumanTime")]
         online_check: Duration = Duration::from_secs(600),
     }

@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 const MIN_TIME: Duration = Duration::from_secs(20);
 
 settings! {
-    /// Servers that are asked for moves while we search. Each is waited for no longer than its `timeout`, and not asked
+    /// Servers that are asked for moves during the search. Each is waited for no longer than its `timeout`, and not asked
     /// where a move may not take that long, or with less than `min_time` on the clock.
     #[derive(PartialEq, Eq)]
     pub struct Config {

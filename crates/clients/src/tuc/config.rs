@@ -17,7 +17,7 @@ pub struct Config {
     /// host:port
     #[serde(default = "address", deserialize_with = "host_and_port")]
     pub address: String,
-    /// Our name.
+    /// The bot's name.
     #[schemars(example = &"zeitnot")]
     pub player: Name,
     /// Edition of the server: "2019", "2021" or "2022". The protocol does not tell.

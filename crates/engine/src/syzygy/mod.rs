@@ -29,7 +29,7 @@ settings! {
     /// Syzygy endgame tables of chess, atomic and antichess.
     #[derive(PartialEq, Eq)]
     pub struct SyzygyConfig {
-        /// Folders with the files (.rtbw and .rtbz).
+        /// Folders with the files: .rtbw and .rtbz for chess, see docs/sources.md for atomic and antichess.
         folders: Vec<PathBuf> = Vec::new(),
         /// Maximum number of pieces to probe.
         #[schemars(range(min = 3, max = MAX_PIECES))]

@@ -16,7 +16,7 @@ settings! {
         reserved_for_humans: usize = 0,
         /// Maximum number of challenges that wait for a game to end.
         max_queue: usize = 16,
-        /// Which is accepted next: the "first", or that of the "best" rated challenger.
+        /// Order of the queue: "first" accepts the oldest challenge first, "best" that of the highest-rated challenger.
         sort_by: SortBy = SortBy::First,
         /// Challengers that are accepted before the others.
         preference: Preference = Preference::None,

@@ -15,7 +15,7 @@ settings! {
     /// Challenges that are accepted from one kind of opponent.
     #[derive(PartialEq, Serialize)]
     pub struct ChallengeFilter {
-        /// Whether to accept any challenges.
+        /// Whether to accept challenges: `false` declines all of this kind.
         accept: bool = true,
         /// Variants that are accepted.
         #[serde(deserialize_with = "variants")]
@@ -49,10 +49,11 @@ settings! {
         /// Minimum rating of the challenger; unrated challengers are accepted.
         #[schemars(example = 1000)]
         min_rating: Option<i32> = None,
-        /// Maximum rating of the challenger.
+        /// Maximum rating of the challenger; unrated challengers are accepted.
         #[schemars(example = 2500)]
         max_rating: Option<i32> = None,
-        /// Maximum difference between the challenger's rating and ours. Without it, no limit.
+        /// Maximum difference between the challenger's rating and the bot's; unrated challengers are accepted. Without it, no
+        /// limit.
         #[schemars(example = 500)]
         rating_difference: Option<u32> = None,
         /// Colors that the challenger may choose.

@@ -40,8 +40,8 @@ settings! {
         /// File that keeps declines, and the challenges of the last day, between runs.
         #[schemars(example = &"declined.json", extend("x-reload" = false))]
         history_file: Option<PathBuf> = None,
-        /// Variations, each with a name: the keys that it has replace those above. Each challenge is by one of them, or by
-        /// none of them, at random.
+        /// Variations, each with a name. Its keys replace those of `[server.matchmaking]`. Each challenge picks at random one
+        /// variation or the base table.
         #[schemars(extend("x-name" = "casual960"))]
         overrides: BTreeMap<String, Override> = BTreeMap::new(),
     }
@@ -58,14 +58,14 @@ settings! {
         /// Casual or rated; of both, at random.
         #[schemars(example = ["casual"])]
         modes: Vec<Mode> = vec![Mode::Rated],
-        /// Maximum difference between the opponent's rating and ours.
+        /// Maximum difference between the opponent's rating and the bot's.
         #[schemars(example = 600)]
         opponent_rating_difference: u32 = 300,
-        /// Minimum difference between the opponent's rating and ours.
+        /// Minimum difference between the opponent's rating and the bot's.
         #[schemars(example = 50)]
         min_rating_difference: u32 = 0,
-        /// Preferred difference between the opponent's rating and ours: the opponent is one of the five that come closest.
-        /// Without it, any that suits.
+        /// Preferred difference between the opponent's rating and the bot's: the opponent is one of the five that come
+        /// closest. Without it, any that suits.
         #[schemars(example = 50)]
         target_rating_difference: Option<u32> = None,
         /// Minimum rating of the opponent.
