@@ -23,7 +23,7 @@ pub(crate) struct GameFacts {
 pub(crate) struct AccountFacts {
     /// Names of the players who wait for a game, the next one first.
     pub(crate) queue: Vec<String>,
-    /// Speeds and modes that are accepted, as a sentence.
+    /// Speeds, clocks and modes that are accepted, as a sentence.
     pub(crate) challenges: String,
     /// Variants that are accepted, as a sentence.
     pub(crate) variants: String,
@@ -89,9 +89,9 @@ mod tests {
                 "I accept no challenges.",
             ),
             (
-                "[human]\naccept = false\n[bot]\nvariants = ['standard']\ntime_controls = ['bullet', 'blitz']\n\
+                "[human]\naccept = false\n[bot]\nvariants = ['standard']\ntime_controls = ['bullet', '1500+0']\n\
                  modes = ['rated']\nbullet_requires_increment = true",
-                "I accept no challenges from humans; bullet with increment, blitz (rated) from bots.",
+                "I accept no challenges from humans; bullet with increment, 1500+0 (rated) from bots.",
                 "I accept no challenges from humans; standard from bots.",
             ),
         ] {
