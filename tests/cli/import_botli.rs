@@ -38,7 +38,7 @@ fn each_key_is_converted_or_listed() {
 fn earlier_releases_are_converted_and_keys_have_the_names_of_the_file() {
     let first = converted(
         "engine:\n  dir: e\n  name: sf\n  ponder: true\n  silence_stderr: true\n  uci_options: {Hash: 32}\n\
-        \u{20} polyglot: {enabled: true, selection: best_move, books: {white: , standard: Main}}\n\
+        \u{20} polyglot: {enabled: true, selection: best_move, books: {black: , white: Main, standard: Main}}\n\
         \u{20} variants: {enabled: false, dir: e, name: fairy}\n\
         \u{20} online_moves:\n    lichess_cloud: {enabled: true, min_depth: 12, min_time: 40}\n\
         \u{20} offer_draw: {enabled: true, max_score: 14, consecutive_moves: 9, min_game_length: 36}\n\
@@ -63,8 +63,8 @@ fn earlier_releases_are_converted_and_keys_have_the_names_of_the_file() {
             "[engines.standard]\ncommand = \"e/sf\"\n",
             "[engines.standard.options]\nHash = 32\n",
             "ponder = 1\n",
-            "files = [\"./main.bin\"]\n",
-            "selection = \"best\"\n",
+            "[bot.book]\nfiles = [\"./main.bin\"]\nselection = \"best\"\n",
+            "[[bot.books]]\ncolor = \"white\"\nfiles = [\"./main.bin\"]\nselection = \"best\"\n",
             "min_depth = 12\n",
             "[bot.draw]\nmin_game_length = 36\nmoves = 9\nscore = 14\n",
             "[server.challenge.bot]\naccept = false\n",

@@ -201,7 +201,7 @@ impl<'h> Import<'h> {
     }
 
     /// Adds a key of theirs. Creates its tables.
-    fn put(&mut self, path: &str, value: Value) {
+    pub(super) fn put(&mut self, path: &str, value: Value) {
         let mut place = &mut self.theirs;
         for key in path.split('.') {
             if place.is_null() {

@@ -1,12 +1,10 @@
 //! Configurations of BotLi, also of earlier releases: what its tables of keys do not say.
 
-use std::path::Path;
-
 use serde_json::Value;
-use toml::Value as Toml;
 
-use super::tables::{Import, clean};
+use super::tables::Import;
 
+mod books;
 mod engines;
 mod games;
 mod matchmaking;
@@ -23,7 +21,7 @@ pub(super) fn convert(import: &mut Import<'_>) {
     import.messages("messages");
     SOURCE.rows.iter().for_each(|row| import.row(row));
     engines::convert(import);
-    books(import);
+    books::convert(import);
     matchmaking::convert(import);
 }
 
@@ -85,33 +83,4 @@ fn explorer(import: &mut Import<'_>) {
             import.set("online_moves.explorer.player_name", player);
         }
     }
-}
-
-/// The books of all games; those of some games are reported.
-fn books(import: &mut Import<'_>) {
-    let table = "opening_books.books.standard";
-    if import.look("opening_books").is_none() {
-        import.take("books");
-        return;
-    }
-    let mut files: Vec<Toml> = Vec::new();
-    let is_list = import.look(table).is_some_and(|names| !names.is_object());
-    for name in import.take_list(&if is_list { table.to_owned() } else { format!("{table}.names") }) {
-        let name = name.as_str().unwrap_or_default();
-        match import.take_text(&format!("books.{name}")) {
-            Some(file) => files.push(import.path(Path::new(&file)).into()),
-            None => import.leave(&format!("{table}: {}", clean(name)), "`books` has no such name"),
-        }
-    }
-    if files.is_empty() {
-        return;
-    }
-    for row in rows::BOOK_ROWS {
-        let ours: Vec<_> = row.ours.iter().map(|ours| format!("bot.book.{ours}")).collect();
-        let ours: Vec<_> = ours.iter().map(String::as_str).collect();
-        // For all groups, in earlier releases.
-        import.copy(&format!("opening_books.{}", row.theirs), &ours, row.read);
-        import.copy(&format!("{table}.{}", row.theirs), &ours, row.read);
-    }
-    import.set("bot.book.files", files);
 }

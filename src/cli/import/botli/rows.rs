@@ -4,7 +4,7 @@ use super::super::{
     source::{Row, Source, each, filter, one},
     values::{
         address, base, below_zero, book_quality, boolean, botli_popularity, list, mode, name, number,
-        positive, score, seconds, selection, speed_or_clock, text, variant,
+        positive, score, seconds, speed_or_clock, text, variant,
     },
 };
 
@@ -155,10 +155,6 @@ const ROWS: &[Row] = &[
     each("online_blacklists", &["server.players.online_block_list"], list),
 ];
 
-/// Rows of a group of books.
-pub(super) const BOOK_ROWS: &[Row] =
-    &[one("selection", &["selection"], selection), one("max_depth", &["max_ply"], number)];
-
 const RULES: &[(&str, &[(Row, i64)])] = &[
     (
         "offer_draw.enabled",
@@ -226,7 +222,8 @@ const REASONS: &[(&str, &str)] = &[
     ("engines.*.ponder", "all engines ponder if one does"),
     ("gaviota", "only Syzygy tables are supported"),
     ("pybook", "only Polyglot books are supported"),
-    ("opening_books.books", "books are for chess and Chess960, of each speed, color and opponent"),
+    ("opening_books.books.*.max_moves", "see `max_ply` of [[bot.books]]"),
+    ("opening_books.books.*.allow_repetitions", "moves of a book may repeat positions"),
     ("opening_books.read_learn", "the learn values of a book are never shown"),
     ("online_moves.opening_explorer.selection", "see `selection` of [online_moves.explorer]"),
     ("online_moves.opening_explorer.only_without_book", "the explorer also goes on where the book ends"),

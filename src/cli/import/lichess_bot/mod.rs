@@ -136,17 +136,16 @@ fn go_commands(import: &mut Import<'_>, protocol: &str, ours: &str) {
     }
 }
 
-/// Books, which we use for chess and Chess960 alike.
+/// Books of chess and of Chess960.
 fn books(import: &mut Import<'_>) {
-    let mut files: Vec<Toml> = Vec::new();
-    for variant in ["standard", "chess960"] {
-        for file in import.take_list(&format!("engine.polyglot.book.{variant}")) {
-            let file = file.as_str().map(|file| Toml::from(import.path(Path::new(file))));
-            files.extend(file.filter(|file| !files.contains(file)));
-        }
-    }
+    let files = import.take_paths("engine.polyglot.book.standard");
     if !files.is_empty() {
         import.set("bot.book.files", files);
+    }
+    let files = import.take_paths("engine.polyglot.book.chess960");
+    if !files.is_empty() {
+        let rule = [("files".to_owned(), files.into()), ("games".to_owned(), vec!["chess960"].into())];
+        import.set("bot.books", vec![Toml::Table(Table::from_iter(rule))]);
     }
 }
 
