@@ -17,6 +17,7 @@ fn samples_for_lichess_need_nothing_that_is_not_there() {
     let here = |name: &str| folder.path().join(name);
     write(&here("lichess.token"), "lip_first", 0o600);
     write(&here("first.token"), "lip_first", 0o600);
+    write(&here("pychess.token"), "any", 0o600);
     // The sample says that it must be installed.
     let engine = format!("#!/bin/sh\nexec '{}' uci\n", crate::support::command::ZEITNOT);
     write(&here("stockfish"), &engine, 0o755);
