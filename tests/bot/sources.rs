@@ -19,7 +19,7 @@ use zeitnot_clients::lookup::{
 };
 use zeitnot_engine::{Kind, book};
 use zeitnot_net::http::BaseUrl;
-use zeitnot_rules::{Color, Game, GameHistory, Outcome, chess::Chess};
+use zeitnot_rules::{Color, Game, GameHistory, GameKind, Outcome, chess::Chess};
 use zeitnot_seat::{
     Action, EvalScore, Event, GameDetails, GameInfo, LookupSource, MoveQuality, Opponent, Turn,
 };
@@ -485,10 +485,11 @@ async fn each_kind_of_game_has_its_book() {
         fs::write(&file, entries.bytes()).unwrap();
         file.display().to_string()
     };
-    let [bullet, human, white, usual] = ["a2a3", "b2b3", "c2c3", "d2d3"].map(book);
+    let [bullet, human, white, usual, atomic] = ["a2a3", "b2b3", "c2c3", "d2d3", "e2e3"].map(book);
     let text = format!(
         "[book]\nfiles = ['{usual}']\n\
         [[books]]\ngames = ['chess960']\n\
+        [[books]]\ngames = ['atomic']\ncolor = 'white'\nfiles = ['{atomic}']\n\
         [[books]]\ntime_controls = ['bullet']\nfiles = ['{bullet}']\n\
         [[books]]\nopponent = 'human'\nfiles = ['{human}']\n\
         [[books]]\ntime_controls = ['rapid']\ncolor = 'white'\nfiles = ['{white}']\n\
@@ -514,6 +515,16 @@ async fn each_kind_of_game_has_its_book() {
             Some(mv) => assert_eq!((text.as_str(), origin), (mv, MoveOrigin::Book), "{clock} {opponent:?}"),
             None => assert_eq!(origin, MoveOrigin::Searched, "{clock} {opponent:?}"),
         }
+    }
+    // A variant has only those that name it.
+    for (kind, expected) in
+        [(GameKind::Atomic, MoveOrigin::Book), (GameKind::KingOfTheHill, MoveOrigin::Searched)]
+    {
+        let time_control = Some("60+0".parse().unwrap());
+        let game = GameInfo { game: kind, time_control, ..info(Color::White, None) };
+        let mut seat = house.lobby.open(game).await.unwrap();
+        let text = ask(&mut seat, 1, None).await;
+        assert_eq!(house.answers.recv().await.unwrap().origin, expected, "{kind:?}: {text}");
     }
     // Chess960 has none.
     let start = "bnrbkrqn/pppppppp/8/8/8/8/PPPPPPPP/BNRBKRQN w FCfc - 0 1";

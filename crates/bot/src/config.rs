@@ -50,10 +50,10 @@ settings! {
         /// Sources of moves that are asked before the search, in this order; others are not asked. All but the cache are off
         /// until their tables enable them; see docs/sources.md.
         sources: SourceOrder = SourceOrder::default(),
-        /// Opening books.
+        /// Opening books of chess and Chess960.
         book: BookConfig = BookConfig::default(),
         /// Opening books by game: the first of these tables that matches decides; if none does, `[bot.book]` is used. The
-        /// conditions are those of `[[bot.choose]]`.
+        /// conditions are those of `[[bot.choose]]`; without `games`, chess and Chess960.
         books: Vec<BookRule> = Vec::new(),
         /// Syzygy tablebases that the program itself probes, for any engine: chess, atomic and antichess.
         syzygy: SyzygyConfig = SyzygyConfig::default(),

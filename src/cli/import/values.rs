@@ -147,6 +147,18 @@ pub(super) fn list(value: &Value) -> Option<Toml> {
     valid(value, |url| ListUrl::try_from(url.to_owned()).is_ok())
 }
 
+/// Variants of chess by our names, and the names that engines and books of other bots have for them.
+pub(super) const VARIANTS: [(&str, &[&str]); 8] = [
+    ("chess960", &["chess960"]),
+    ("crazyhouse", &["crazyhouse", "house", "zh"]),
+    ("atomic", &["atomic", "atom"]),
+    ("antichess", &["antichess", "anti"]),
+    ("horde", &["horde"]),
+    ("king-of-the-hill", &["kingofthehill", "koth", "hill"]),
+    ("racing-kings", &["racingkings", "racing", "race"]),
+    ("three-check", &["3check", "threecheck", "three-check", "3-check"]),
+];
+
 /// A clock to which bots can be challenged, from whole seconds.
 pub(super) fn clock(initial: u64, increment: u64) -> Option<String> {
     let clock = format!("{initial}+{increment}");

@@ -4,14 +4,14 @@ use std::{fmt, path::PathBuf, sync::Arc};
 
 use zeitnot_engine::book::{Book, BookConfig, BookError, Selection};
 use zeitnot_net::Contradictions;
-use zeitnot_rules::Game;
+use zeitnot_rules::{Game, GameKind};
 use zeitnot_seat::GameInfo;
 use zeitnot_settings::schemars;
 
 use crate::choice::{Variant, rule};
 
 rule! {
-    /// Opening books for some games.
+    /// Opening books for some games; without `games`, for chess and Chess960.
     pub struct BookRule {
         /// Opening books in Polyglot format (.bin), merged into one; empty: no book in these games.
         #[serde(default)]
@@ -65,8 +65,15 @@ impl Books {
     /// Returns the book of a game.
     pub(super) fn choose<G: Game>(&self, info: &GameInfo, start: &G) -> Option<Book> {
         let variant = Variant::of(start);
-        let rule = self.by_rule.iter().find(|(rule, _)| rule.conditions().match_game(info, variant));
-        rule.map_or(&self.default, |(_, book)| book).clone()
+        let is_chess = start.kind() == GameKind::Chess;
+        // The start of a variant has the key of the same position of chess: its books are those that name it.
+        let matches = |rule: &BookRule| {
+            (is_chess || rule.games.is_some()) && rule.conditions().match_game(info, variant)
+        };
+        match self.by_rule.iter().find(|(rule, _)| matches(rule)) {
+            Some((_, book)) => book.clone(),
+            None => self.default.clone().filter(|_| is_chess),
+        }
     }
 }
 

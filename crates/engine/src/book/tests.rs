@@ -2,7 +2,10 @@
 
 use std::{fs, path::Path};
 
-use zeitnot_rules::{Game, GameHistory, chess::Chess};
+use zeitnot_rules::{
+    Game, GameHistory,
+    chess::{Chess, Crazyhouse, ThreeCheck, VariantPosition},
+};
 
 use super::*;
 
@@ -67,6 +70,21 @@ fn keys_are_those_of_the_format() {
     ] {
         assert_eq!(after(moves).book_key(), Some(key), "{moves}");
     }
+}
+
+/// Books of variants have the keys of python-chess, which knows nothing of pieces in hand and given checks.
+#[test]
+fn only_the_board_of_a_variant_counts() {
+    let start = Chess::start().book_key();
+    assert_eq!(VariantPosition::from(ThreeCheck::start()).book_key(), start);
+    let swap = ["e2e4", "d7d5", "e4d5", "d8d5"];
+    let mut hand = VariantPosition::from(Crazyhouse::start());
+    let mut chess = Chess::start();
+    for text in swap {
+        hand.play(hand.read(text).unwrap());
+        chess.play(chess.read(text).unwrap());
+    }
+    assert_eq!(hand.book_key(), chess.book_key());
 }
 
 /// En passant counts where an enemy pawn stands beside, even if it is pinned.

@@ -175,6 +175,10 @@ impl<G: Playable> Board for Typed<G> {
 
     fn book_move(&self, book: &Book) -> Option<String> {
         let now = self.game.now();
+        // The start of a variant has the key of the same position of chess.
+        if now.kind() != GameKind::Chess {
+            return None;
+        }
         let mv = book.pick(now.book_key()?, self.game.moves().len(), |text| now.read(text).ok())?;
         Some(now.write(mv).to_string())
     }

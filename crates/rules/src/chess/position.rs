@@ -54,8 +54,7 @@ pub(super) fn hash<R: ChessRules>(position: &R) -> Zobrist64 {
     position.zobrist_hash::<Zobrist64>(EnPassantMode::Legal) ^ Zobrist64(R::KEY_SALT)
 }
 
-/// The part of the key that the squares of a move do not tell: castling rights and en passant.
-fn rights<R: Position>(position: &R) -> Zobrist64 {
+fn castling<R: Position>(position: &R) -> Zobrist64 {
     let mut key = Zobrist64::default();
     let castles = position.castles();
     if castles.any() {
@@ -67,6 +66,12 @@ fn rights<R: Position>(position: &R) -> Zobrist64 {
             }
         }
     }
+    key
+}
+
+/// The part of the key that the squares of a move do not tell: castling rights and en passant.
+fn rights<R: Position>(position: &R) -> Zobrist64 {
+    let mut key = castling(position);
     if let Some(square) = position.legal_ep_square() {
         key ^= Zobrist64::zobrist_for_en_passant_file(square.file());
     }
@@ -259,10 +264,21 @@ impl<R: ChessRules> Game for ChessPosition<R> {
         Key(self.key.0)
     }
 
-    /// Polyglot hashes as shakmaty does, but for pawns: one beside a pawn that moved two squares counts, whether or not
-    /// it may capture.
+    /// Polyglot's key: a pawn beside one that moved two squares counts, whether or not it may capture. Of variants only the
+    /// board counts, as in python-chess, which writes their books.
     fn book_key(&self) -> Option<u64> {
-        R::HAS_BOOKS.then(|| self.position.zobrist_hash::<Zobrist64>(EnPassantMode::PseudoLegal).0)
+        let position = &self.position;
+        let mut key = castling(position);
+        for (square, piece) in position.board().clone() {
+            key ^= Zobrist64::zobrist_for_piece(square, piece);
+        }
+        if position.turn() == ChessColor::White {
+            key ^= Zobrist64::zobrist_for_white_turn();
+        }
+        if let Some(square) = position.ep_square(EnPassantMode::PseudoLegal) {
+            key ^= Zobrist64::zobrist_for_en_passant_file(square.file());
+        }
+        Some(key.0)
     }
 
     fn reversible_plies(&self) -> u32 {

@@ -24,8 +24,6 @@ pub trait ChessRules:
     const KEY_SALT: u64 = fnv1a(Self::KIND.name());
     /// Whether the key follows from the pieces that move, castling rights and en passant.
     const KEY_FOLLOWS_PIECES: bool = false;
-    /// Whether there are opening books.
-    const HAS_BOOKS: bool = false;
     /// Whether a hundred plies without a capture or a pawn move are a draw.
     const FIFTY_MOVES: bool = true;
 

@@ -12,7 +12,6 @@ impl ChessRules for Chess {
     const KIND: GameKind = GameKind::Chess;
     const KEY_SALT: u64 = 0;
     const KEY_FOLLOWS_PIECES: bool = true;
-    const HAS_BOOKS: bool = true;
 
     #[inline]
     fn end(&self) -> Outcome {

@@ -98,6 +98,7 @@ impl Game for VariantPosition {
         fn can_win(&self, color: Color) -> bool;
         #[inline]
         fn key(&self) -> Key;
+        fn book_key(&self) -> Option<u64>;
         #[inline]
         fn reversible_plies(&self) -> u32;
         fn read(&self, text: &str) -> Result<Move, GameError>;

@@ -61,16 +61,12 @@ pub(super) fn convert(import: &mut Import<'_>) {
 /// # Errors
 /// The reason why there are none.
 fn games(name: &str) -> Result<Games, &'static str> {
-    let games = match name {
+    match name.split('_').next() {
         // Names of earlier releases.
-        "white" | "black" => Games::parse(&format!("standard_{name}")),
+        Some("white" | "black") => Games::parse(&format!("standard_{name}")),
+        // Engines have it, books do not.
+        Some("variants") => Err("each variant has its own book"),
         _ => Games::parse(name),
-    }?;
-    let is_chess = |game: &Toml| matches!(game.as_str(), Some("chess" | "chess960"));
-    let variants = games.conditions.get("games").and_then(Toml::as_array);
-    match variants.is_none_or(|variants| variants.iter().all(is_chess)) {
-        true => Ok(games),
-        false => Err("books are for chess and Chess960"),
     }
 }
 

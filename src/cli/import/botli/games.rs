@@ -15,18 +15,6 @@ pub(super) struct Games {
     pub(super) tables: &'static [&'static str],
 }
 
-/// Games of ours, and names of theirs.
-const VARIANTS: [(&str, &[&str]); 8] = [
-    ("chess960", &["chess960"]),
-    ("crazyhouse", &["crazyhouse", "house", "zh"]),
-    ("atomic", &["atomic", "atom"]),
-    ("antichess", &["antichess", "anti"]),
-    ("horde", &["horde"]),
-    ("king-of-the-hill", &["kingofthehill", "koth", "hill"]),
-    ("racing-kings", &["racingkings", "racing", "race"]),
-    ("three-check", &["3check", "threecheck", "three-check", "3-check"]),
-];
-
 impl Games {
     /// Reads a name.
     ///
@@ -67,7 +55,7 @@ fn base(name: &str) -> Option<(u8, Table, &'static [&'static str])> {
         }
         return Some((0, conditions, &["standard"]));
     }
-    let variant = VARIANTS.iter().find(|(_, names)| names.contains(&name));
+    let variant = values::VARIANTS.iter().find(|(_, names)| names.contains(&name));
     Some(match (name, variant) {
         ("bullet" | "blitz" | "rapid" | "classical", _) => {
             let mut conditions = games(&["chess"]);
@@ -84,7 +72,7 @@ fn base(name: &str) -> Option<(u8, Table, &'static [&'static str])> {
             (2, games(&[game]), tables)
         }
         ("variants", None) => {
-            let names: Vec<_> = VARIANTS[1..].iter().map(|(game, _)| *game).collect();
+            let names: Vec<_> = values::VARIANTS[1..].iter().map(|(game, _)| *game).collect();
             (3, games(&names), &["antichess", "atomic"])
         }
         ("standard", None) => (4, Table::new(), &["standard"]),

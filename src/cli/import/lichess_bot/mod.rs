@@ -136,16 +136,21 @@ fn go_commands(import: &mut Import<'_>, protocol: &str, ours: &str) {
     }
 }
 
-/// Books of chess and of Chess960.
+/// Books of chess and of variants.
 fn books(import: &mut Import<'_>) {
     let files = import.take_paths("engine.polyglot.book.standard");
     if !files.is_empty() {
         import.set("bot.book.files", files);
     }
-    let files = import.take_paths("engine.polyglot.book.chess960");
-    if !files.is_empty() {
-        let rule = [("files".to_owned(), files.into()), ("games".to_owned(), vec!["chess960"].into())];
-        import.set("bot.books", vec![Toml::Table(Table::from_iter(rule))]);
+    for (game, names) in values::VARIANTS {
+        let files: Vec<_> = names
+            .iter()
+            .flat_map(|name| import.take_paths(&format!("engine.polyglot.book.{name}")))
+            .collect();
+        if !files.is_empty() {
+            let rule = [("files".to_owned(), files.into()), ("games".to_owned(), vec![game].into())];
+            import.set("bot.books", vec![Toml::Table(Table::from_iter(rule))]);
+        }
     }
 }
 

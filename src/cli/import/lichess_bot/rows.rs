@@ -235,7 +235,7 @@ const REASONS: &[(&str, &str)] = &[
     ("engine.uci_options.go_commands", "only `nodes`, `depth` and `movetime` are supported"),
     ("engine.xboard_options.go_commands", "only `depth` is supported"),
     ("engine.xboard_options.egtpath", "set the engine's own option"),
-    ("engine.polyglot.book", "books are for chess and Chess960"),
+    ("engine.polyglot.book", "no game with books has this name"),
     ("engine.polyglot.normalization", "not supported; weights are summed across books"),
     ("engine.draw_or_resign.resign_for_egtb_minus_two", "tablebase results count as scores"),
     ("engine.draw_or_resign.offer_draw_for_egtb_zero", "tablebase results count as scores"),
