@@ -47,7 +47,7 @@ pub struct TournamentConfig {
     /// Pairing system.
     #[serde(default)]
     pub pairing: PairingKind,
-    /// Rounds of a Swiss tournament.
+    /// Rounds of a Swiss tournament, which requires them; fewer than `players`.
     #[serde(default)]
     #[schema(minimum = 1)]
     #[schemars(example = 5, range(min = 1))]
@@ -72,8 +72,8 @@ pub struct TournamentConfig {
     #[schema(minimum = 2, maximum = 1024)]
     #[schemars(example = 12, range(min = 2, max = MAX_PLAYERS))]
     pub players: Option<usize>,
-    /// Beginning of play. In the file the default is when it is full, or at once without `players`; for a tournament created
-    /// by the API, when the organiser starts it.
+    /// When play begins. Default: "full" with `players`, else "at-once"; for a tournament created through the API,
+    /// "organiser".
     #[serde(default)]
     #[schema(value_type = StartKind)]
     #[schemars(example = &"organiser")]
@@ -96,7 +96,8 @@ pub struct TournamentConfig {
     #[schema(value_type = String, example = "5s")]
     #[schemars(extend("x-max" = "7days"))]
     pub pause: Duration,
-    /// Absence after which a player forfeits the remaining games; not with `start = "at-once"`.
+    /// Absence after which a player is out: forfeits the remaining games, in a knockout the match, in a Swiss the round.
+    /// Not with `start = "at-once"`.
     #[serde(default = "seconds::<60>", with = "HumanTime")]
     #[schema(value_type = String, example = "1m")]
     #[schemars(extend("x-max" = "7days"))]
