@@ -31,7 +31,7 @@ settings! {
         kind: Kind = Kind::default(),
         /// Size of the transposition table in MiB, shared by all games. "mcts" and "uct" need up to this for each game.
         hash_mib: NonZeroUsize = HASH_MIB,
-        /// Search threads, at most one per core. With short time controls, leave a core to the network.
+        /// Search threads. More than one per core slow the search down. With short time controls, leave a core to the network.
         threads: NonZeroUsize = NonZeroUsize::MIN,
         /// Maximum depth of the textbook algorithms in plies; "forward-pruning-by-ply" ends at 13.
         #[schemars(range(min = 1, max = textbook::MAX_DEPTH))]

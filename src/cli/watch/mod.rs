@@ -26,8 +26,8 @@ use app::{App, Wish};
 #[command(after_help = "\
 Examples:
   zeitnot watch                                        the games of the arena on this machine
-  zeitnot watch Xk4dQ2aB                               one of them, by its id
-  zeitnot watch http://192.0.2.7:8080/game/Xk4dQ2aB    a game by its link, of another arena
+  zeitnot watch ID                                     one of them, by its id
+  zeitnot watch http://192.0.2.7:8080/game/ID          a game by its link, of another arena
   zeitnot watch --server http://192.0.2.7:8080         the games of another arena")]
 pub(super) struct Args {
     /// Id of a game, or its link; that of an arena's page shows all games there
