@@ -26,13 +26,14 @@ use zeitnot_wire::{
 use super::{
     Config,
     connections::{ClientSettings, Connections, Pool},
+    dialect::Dialect,
     game_clocks::GameClocks,
     http_error::HttpError,
     keep_alive::KeepAlive,
     playing::{MAX_LISTED, PlayingList},
     rate_limits::{Permit, RateLimits, RequestKind},
     shared_backoff::is_small,
-    site::{Dialect, Site},
+    site::Site,
     timeouts::Timeouts,
 };
 use crate::{backoff, connection_log::ConnectionLog, wait::now};

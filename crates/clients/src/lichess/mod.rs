@@ -30,6 +30,7 @@ mod challenges;
 mod chat;
 mod config;
 mod connections;
+mod dialect;
 mod game;
 mod game_clocks;
 mod http;

@@ -8,7 +8,7 @@ use zeitnot_wire::lichess::GameId;
 
 use crate::{
     backoff::Reconnect,
-    lichess::{Http, HttpError, RequestKind, Tasks},
+    lichess::{Http, HttpError, RequestKind, Tasks, site::Site},
 };
 
 /// Attempts at one request that may be given up, and the delays between them.
@@ -35,6 +35,11 @@ pub(crate) enum GameAction {
 }
 
 impl GameAction {
+    /// Returns whether a site has a route for it.
+    fn is_on(self, site: Site) -> bool {
+        site == Site::Lichess || matches!(self, GameAction::Resign | GameAction::Abort)
+    }
+
     pub(crate) fn path(self) -> &'static str {
         match self {
             GameAction::Resign => "resign",
@@ -100,7 +105,7 @@ impl GameActions {
 
     /// Sends a request, unless the same one is under way: the server may tell its reason again and again.
     pub(crate) fn spawn(&mut self, action: GameAction) {
-        if !self.http.site().takes(action) {
+        if !action.is_on(self.http.site()) {
             return debug!("{}: the site does not have it", action.path());
         }
         if self.tasks.any(|(running, _)| *running == action) {
