@@ -97,7 +97,7 @@ pub struct TournamentConfig {
     #[schemars(extend("x-max" = "7days"))]
     pub pause: Duration,
     /// Absence after which a player is out: forfeits the remaining games, in a knockout the match, in a Swiss the round.
-    /// Not with `start = "at-once"`.
+    /// Unused in a tournament that begins at once.
     #[serde(default = "seconds::<60>", with = "HumanTime")]
     #[schema(value_type = String, example = "1m")]
     #[schemars(extend("x-max" = "7days"))]
