@@ -63,7 +63,7 @@ fn mistakes_name_the_option_and_the_key() {
         ("engine.hash_mib=x", "--set engine.hash_mib: expected a whole number from 1, got \"x\""),
         (
             "engine.hash=5",
-            "--set engine.hash: unknown key `hash` (did you mean `hash_mib`?); known here: `kind`, `hash_mib`, `threads`, `depth`, `elo`, `syzygy`, `eval_file`, `limits`",
+            "--set engine.hash: unknown key `hash` (did you mean `hash_mib`?); known here: `kind`, `hash_mib`, `threads`, `depth`, `evaluation`, `elo`, `syzygy`, `eval_file`, `limits`",
         ),
         (
             "server[0].player=alice smith",

@@ -106,8 +106,8 @@ async fn mistakes_are_told_and_change_nothing() {
         (json!({}), "kind"),
         (json!({ "kind": "go", "opponent": "human" }), "unknown game 'go'"),
         (json!({ "kind": "chess", "opponent": { "bot": { "level": 0 } } }), "from 1 to 8"),
-        (json!({ "kind": "chess", "opponent": "human", "fen": "nonsense" }), "no position of chess"),
-        (json!({ "kind": "chess", "opponent": "human", "time_control": "never" }), "no time control"),
+        (json!({ "kind": "chess", "opponent": "human", "fen": "nonsense" }), "is not a position of chess"),
+        (json!({ "kind": "chess", "opponent": "human", "time_control": "never" }), "is not a time control"),
     ] {
         let (status, answer) = browser.post("/api/tables", &request).await;
         assert!((400..500).contains(&status), "{request}: {status}");
@@ -127,7 +127,7 @@ async fn mistakes_are_told_and_change_nothing() {
         ("{}", "send one of"),
         (r#"{"move":"e2e4"}"#, "send one of"),
         (r#"{"move":"e2e4","ply":7}"#, "for ply 7, and 0 are played"),
-        (r#"{"move":"e2e5","ply":0}"#, "no legal move"),
+        (r#"{"move":"e2e5","ply":0}"#, "is not a legal move"),
         (r#"{"draw":"accept"}"#, "nothing is offered"),
         (&" ".repeat(1025), "1024 bytes"),
     ] {

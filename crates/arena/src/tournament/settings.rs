@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn mistakes_are_told() {
         for (field, value, why) in [
-            ("name", json!("a b"), "no name"),
+            ("name", json!("a b"), "is not a name"),
             ("name", json!(".."), "stands for a folder"),
             ("kind", json!("go"), "unknown variant"),
             ("time_control", json!("fast"), "time"),

@@ -378,9 +378,9 @@ mod tests {
     /// A client that answers each state with a move, repeats a refused one at once, and never reconnects. Returns the
     /// statuses of its requests.
     async fn naive(address: SocketAddr) -> Vec<u16> {
-        let mut events = request(address, "GET /api/stream/event").await;
+        let mut events = request(address, "GET /api/stream/event").await.unwrap();
         while !events.next_line().await.unwrap().unwrap().contains("gameStart") {}
-        let mut stream = request(address, "GET /api/bot/game/stream/game0000").await;
+        let mut stream = request(address, "GET /api/bot/game/stream/game0000").await.unwrap();
         let mut statuses = Vec::new();
         while let Ok(Some(line)) = stream.next_line().await {
             let Some(moves) = line.split_once(r#""moves":""#).and_then(|(_, rest)| rest.split('"').next())
@@ -396,7 +396,7 @@ mod tests {
                 let mut status = 0;
                 while ![200, 400].contains(&status) {
                     let path = format!("POST /api/bot/game/game0000/move/{}", mv.as_str());
-                    let head = request(address, &path).await.next_line().await.unwrap().unwrap();
+                    let Some(head) = head(address, &path).await else { return statuses };
                     status = head.split(' ').nth(1).unwrap().parse().unwrap();
                     statuses.push(status);
                 }
@@ -405,10 +405,15 @@ mod tests {
         statuses
     }
 
-    async fn request(address: SocketAddr, line: &str) -> Lines<BufReader<TcpStream>> {
-        let mut stream = TcpStream::connect(address).await.unwrap();
-        stream.write_all(format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes()).await.unwrap();
-        BufReader::new(stream).lines()
+    async fn request(address: SocketAddr, line: &str) -> io::Result<Lines<BufReader<TcpStream>>> {
+        let mut stream = TcpStream::connect(address).await?;
+        stream.write_all(format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes()).await?;
+        Ok(BufReader::new(stream).lines())
+    }
+
+    /// Returns the first line of the answer, unless the game is over and the server gone.
+    async fn head(address: SocketAddr, line: &str) -> Option<String> {
+        request(address, line).await.ok()?.next_line().await.ok()?
     }
 
     #[test]

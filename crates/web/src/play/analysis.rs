@@ -148,8 +148,8 @@ mod tests {
         assert_eq!(found.thought.pv, ["d8h4"]);
         for (json, why) in [
             (r#"{"kind":"chess","moves":["f2f3","e7e5","g2g4","d8h4"]}"#, "is over there"),
-            (r#"{"kind":"chess","moves":["e2e5"]}"#, "no legal move"),
-            (r#"{"kind":"chess","fen":"x"}"#, "no position of chess"),
+            (r#"{"kind":"chess","moves":["e2e5"]}"#, "is not a legal move"),
+            (r#"{"kind":"chess","fen":"x"}"#, "is not a position of chess"),
             (r#"{"kind":"horde","chess960":true}"#, "leave it out for horde"),
             (r#"{"kind":"checkers"}"#, "unknown game"),
             (r#"{"kind":"chess","x":1}"#, "unknown field"),

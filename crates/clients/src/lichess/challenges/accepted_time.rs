@@ -45,7 +45,7 @@ impl TryFrom<String> for AcceptedTime {
         }
         match text.parse() {
             Ok(clock) if is_offered(clock) => Ok(AcceptedTime::Clock(clock)),
-            Ok(_) => Err(format!("{text} is no clock that Lichess has for bots: {BOT_CLOCKS}")),
+            Ok(_) => Err(format!("{text} is not a clock that Lichess has for bots: {BOT_CLOCKS}")),
             Err(_) => {
                 let all = Speed::KNOWN.iter().map(Speed::as_str).collect::<Vec<_>>().join(", ");
                 Err(format!("'{text}' is not a speed; known: {all}; nor a clock in seconds, such as 180+2"))

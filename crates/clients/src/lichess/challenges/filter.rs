@@ -217,11 +217,11 @@ impl ChallengeFilter {
 }
 
 fn variants<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<VariantKey>, D::Error> {
-    known(list, &playable_variants(), "no variant that we play", VariantKey::as_str)
+    known(list, &playable_variants(), "not a variant that we play", VariantKey::as_str)
 }
 
 fn colors<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<ColorWish>, D::Error> {
-    known(list, ColorWish::KNOWN, "no color", ColorWish::as_str)
+    known(list, ColorWish::KNOWN, "not a color", ColorWish::as_str)
 }
 
 /// Reads words that are open on the wire but not in a configuration.
@@ -329,8 +329,8 @@ pub(crate) mod tests {
                 "'chaturanga' is not a variant that we play; known: standard, chess960",
             ),
             ("time_controls = ['fast']", "'fast' is not a speed"),
-            ("time_controls = ['3+2']", "3+2 is no clock that Lichess has for bots"),
-            ("colors = ['red']", "'red' is no color"),
+            ("time_controls = ['3+2']", "3+2 is not a clock that Lichess has for bots"),
+            ("colors = ['red']", "'red' is not a color"),
             ("rated = true", "unknown field"),
             ("max_recent_challenges = 0", "nonzero"),
         ] {

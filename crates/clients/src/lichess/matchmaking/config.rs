@@ -202,10 +202,10 @@ mod tests {
             ("clocks = { '100+2' = 1 }", "no clock that Lichess has"),
             ("clocks = { '15' = 1 }", "no UltraBullet"),
             ("clocks = { '180+0.5' = 1 }", "no clock"),
-            ("clocks = { 'x' = 1 }", "no time control"),
-            ("variants = { chaturanga = 1 }", "no variant that we propose"),
+            ("clocks = { 'x' = 1 }", "is not a time control"),
+            ("variants = { chaturanga = 1 }", "is not a variant that we propose"),
             ("modes = ['both']", "unknown variant"),
-            ("overrides = { x = { variants = { chaturanga = 1 } } }", "no variant that we propose"),
+            ("overrides = { x = { variants = { chaturanga = 1 } } }", "is not a variant that we propose"),
             ("overrides = { x = { challenge_timeout = '1m' } }", "unknown field `challenge_timeout`"),
         ] {
             let error = toml::from_str::<Config>(wrong).unwrap_err().to_string();
