@@ -154,7 +154,8 @@ impl FaultyGame {
     /// Whether the fault strikes at this move of the client, for the first time.
     fn strikes(&mut self) -> bool {
         let round = self.game.history.moves().len() / 2;
-        round > 0 && round.is_multiple_of(STRIKE_EVERY) && self.struck.insert(round)
+        let is_due = (1..PLIES / 2).contains(&round) && round.is_multiple_of(STRIKE_EVERY);
+        is_due && self.struck.insert(round)
     }
 
     /// Serves one request, or nothing until this moment. Whether the client has given up the game.

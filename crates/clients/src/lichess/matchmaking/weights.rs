@@ -27,7 +27,7 @@ impl Proposed for Clock {
         let clock = text.parse().map_err(|error: <Clock as std::str::FromStr>::Err| error.to_string())?;
         match is_offered(clock) {
             true => Ok(clock),
-            false => Err(format!("{text} is no clock that Lichess has for bots: {BOT_CLOCKS}")),
+            false => Err(format!("{text} is not a clock that Lichess has for bots: {BOT_CLOCKS}")),
         }
     }
 }
