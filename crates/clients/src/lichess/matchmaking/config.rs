@@ -199,9 +199,9 @@ mod tests {
     #[test]
     fn clocks_and_variants_that_the_server_refuses_are_errors() {
         for (wrong, message) in [
-            ("clocks = { '100+2' = 1 }", "no clock that Lichess has"),
+            ("clocks = { '100+2' = 1 }", "is not a clock that Lichess has"),
             ("clocks = { '15' = 1 }", "no UltraBullet"),
-            ("clocks = { '180+0.5' = 1 }", "no clock"),
+            ("clocks = { '180+0.5' = 1 }", "is not a clock"),
             ("clocks = { 'x' = 1 }", "is not a time control"),
             ("variants = { chaturanga = 1 }", "is not a variant that we propose"),
             ("modes = ['both']", "unknown variant"),
