@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(names(folder.path()), ["bot.log", "bot.log.1", "bot.log.2"]);
         assert_eq!(fs::read_to_string(&path).unwrap(), "line 8..\n");
         assert_eq!(fs::read_to_string(folder.path().join("bot.log.2")).unwrap(), "line 4..\nline 5..\n");
-        // What is there is kept after a restart.
+        // A restart keeps the existing lines.
         let mut again = LogFile::new(&path, 20, 2);
         again.write_all(b"more\n").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "line 8..\nmore\n");

@@ -10,7 +10,7 @@ settings! {
     pub struct Draw {
         /// Largest distance of the score from zero, in centipawns, that counts as equal.
         score: u16 = 10,
-        /// How many moves in a row the score must be equal; 0 disables draws.
+        /// Number of moves in a row with an equal score; 0 disables draws.
         moves: usize = 0,
         /// Not before this move of the game.
         min_game_length: usize = 40,
@@ -30,7 +30,7 @@ settings! {
     pub struct Resign {
         /// Distance of the score below zero, in centipawns, beyond which the game counts as lost.
         score: u16 = 1000,
-        /// How many moves in a row the game must count as lost; 0 disables resignation.
+        /// Number of moves in a row with a lost score; 0 disables resignation.
         moves: usize = 0,
         /// Whether to resign against humans.
         against_humans: bool = true,

@@ -200,7 +200,7 @@ pub(super) fn speed_or_clock(value: &Value) -> Option<Toml> {
         .or_else(|| speed(value))
 }
 
-/// What the best move of the explorer is. Ours has no performance.
+/// Criterion for the explorer's best move. There is no counterpart of the performance rating.
 pub(super) fn botli_popularity(value: &Value) -> Option<Toml> {
     (value.as_str()? == "win_rate").then(|| "winrate".into())
 }

@@ -65,7 +65,7 @@ fn server(url: &str) -> Result<Server, String> {
     Ok(Server { page: format!("http://{host}"), live })
 }
 
-/// What is watched: a game, an arena, or a game of an arena.
+/// Target to watch: a game, an arena, or a game of an arena.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Target {
     server: Option<Server>,

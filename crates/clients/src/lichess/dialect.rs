@@ -1,4 +1,4 @@
-//! What a site says in its own way: lines of streams, and what we offer.
+//! Parts of the protocol that differ by site: lines of streams, and the capabilities that we offer.
 
 use std::{
     collections::VecDeque,

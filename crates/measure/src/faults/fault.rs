@@ -74,7 +74,7 @@ pub(super) enum Refusal {
 }
 
 impl Fault {
-    /// How the `attempt`th request (from 0) with a move is answered, if not as usual.
+    /// Returns the answer to the `attempt`th request (from 0) with a move; `None`: the usual one.
     pub(super) fn refusal(self, attempt: usize) -> Option<Refusal> {
         let (times, refusal) = match self {
             Fault::Move502 => (1, Refusal::Status(502)),

@@ -51,7 +51,7 @@ impl Lost {
     }
 }
 
-/// What a game took of the client's time.
+/// Time that the client used.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Played {
     /// From the start of the server to the client's event stream.

@@ -11,7 +11,7 @@ use super::super::{
 
 const OURS: &str = "server.matchmaking";
 
-/// What the challenges of a type have in common but for their clocks.
+/// Settings that the challenges of a type share, apart from their clocks.
 #[derive(PartialEq)]
 struct Kind {
     variants: Table,
