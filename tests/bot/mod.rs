@@ -1,5 +1,6 @@
 //! Players: clocks, cache, pondering, move sources.
 
+mod books;
 mod cache_disk;
 #[cfg(feature = "redis")]
 mod cache_fleet;

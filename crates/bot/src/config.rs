@@ -9,7 +9,7 @@ use zeitnot_settings::{HumanTime, settings};
 use crate::{
     choice, lag, policy,
     sources::{BookRule, Source, SourceOrder},
-    syzygy::SyzygyConfig,
+    syzygy::RootSyzygyConfig,
 };
 
 settings! {
@@ -56,7 +56,7 @@ settings! {
         /// conditions are those of `[[bot.choose]]`; without `games`, chess and Chess960.
         books: Vec<BookRule> = Vec::new(),
         /// Syzygy tablebases that the program itself probes, for any engine: chess, atomic and antichess.
-        syzygy: SyzygyConfig = SyzygyConfig::default(),
+        syzygy: RootSyzygyConfig = RootSyzygyConfig::default(),
         /// Draw offers, on servers that have them. An opponent's offer is accepted by the same rule, and also if the bot is
         /// worse.
         #[schemars(extend("x-reload" = true))]

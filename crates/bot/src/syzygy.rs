@@ -20,7 +20,7 @@ const WON: i32 = 20_000;
 settings! {
     /// Syzygy tablebases that the program itself probes, for any engine: chess, atomic and antichess.
     #[derive(PartialEq, Eq)]
-    pub struct SyzygyConfig {
+    pub struct RootSyzygyConfig {
         /// Folders with the files: .rtbw and .rtbz for chess, see docs/sources.md for atomic and antichess. Empty: none.
         folders: Vec<PathBuf> = Vec::new(),
         /// Only positions with at most this many pieces.
@@ -49,8 +49,8 @@ impl SyzygyTables {
     ///
     /// # Errors
     /// [`TablebaseError`] for a folder without tables or an invalid file.
-    pub fn open(config: &SyzygyConfig) -> Result<Option<SyzygyTables>, TablebaseError> {
-        let SyzygyConfig { folders, max_pieces, move_quality } = config.clone();
+    pub fn open(config: &RootSyzygyConfig) -> Result<Option<SyzygyTables>, TablebaseError> {
+        let RootSyzygyConfig { folders, max_pieces, move_quality } = config.clone();
         let files = syzygy::SyzygyConfig { folders, ..syzygy::SyzygyConfig::default() };
         let tables = Tablebases::open(&files)?;
         Ok(tables.map(|tables| SyzygyTables { tables, max_pieces, move_quality }))

@@ -1,8 +1,8 @@
 //! `zeitnot import`: converts a configuration of another bot, lichess-bot or BotLi.
 //!
-//! `yaml` parses it. A [`Source`] is the tables of a bot's keys; `lichess_bot` and `botli` have one each, and the code for
-//! what a table cannot say. `values` converts single values, `convert` the whole. `tables` holds both configurations
-//! meanwhile.
+//! `yaml` parses it. A [`Source`] is the tables of a bot's keys; `lichess_bot` and `botli` have one each, and code for the keys
+//! that depend on others. `values` converts single values, `convert` the whole configuration. `tables` holds both of them
+//! during the conversion.
 
 use std::{
     io::{self, IsTerminal, Write},
