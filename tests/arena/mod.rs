@@ -11,3 +11,4 @@ mod shutdown;
 mod spectators;
 mod systems;
 mod tournament;
+mod wishes;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 use zeitnot_referee::Board;
-use zeitnot_rules::{ByColor, GameKind, TimeControl};
+use zeitnot_rules::{ByColor, DynGame, Game, GameError, GameKind, TimeControl, chess::Chess};
 
 use crate::{
     database::{GameHeader, TournamentId},
@@ -92,6 +92,22 @@ impl GameInfo {
         ByColor(self.players.0.each_ref().map(|player| player.name.clone()))
     }
 
+    /// Returns whether it is a game of Chess960, as its start tells.
+    pub fn is_chess960(&self) -> bool {
+        is_chess960(self.kind, &self.start_fen)
+    }
+
+    /// Reads a position of this game: of Chess960 also where standard chess could hold it.
+    ///
+    /// # Errors
+    /// [`GameError::Position`] with the reason.
+    pub fn position(&self, fen: &str) -> Result<DynGame, GameError> {
+        match self.is_chess960() {
+            true => Ok(Chess::parse_chess960(fen)?.into()),
+            false => DynGame::begin(self.kind, Some(fen)),
+        }
+    }
+
     /// Converts it to the header of a row of the database.
     pub fn header(&self) -> GameHeader {
         let tournament = self.tournament.as_ref();
@@ -110,4 +126,9 @@ impl GameInfo {
             began: self.began,
         }
     }
+}
+
+/// Returns whether a game of those rules that begins in this position is one of Chess960: standard chess cannot hold it.
+pub(crate) fn is_chess960(kind: GameKind, start_fen: &str) -> bool {
+    kind == GameKind::Chess && Chess::parse(start_fen).is_ok_and(|start| start.is_chess960())
 }

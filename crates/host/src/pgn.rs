@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, time::Duration};
 
-use zeitnot_rules::{Color, DynGame, Game as _, GameError, GameKind, GameResult, chess::Chess};
+use zeitnot_rules::{Color, DynGame, GameError, GameKind, GameResult};
 use zeitnot_wire::{
     lichess::{Variant, VariantKey},
     pgn::{self, Pgn},
@@ -10,6 +10,7 @@ use zeitnot_wire::{
 
 use crate::{
     database::GameRow,
+    game_info::is_chess960,
     live::{
         stored,
         view::{Game, Numbering, Ply, Score, Thought},
@@ -108,7 +109,7 @@ fn tags(game: &Game, result: &str) -> Vec<(&'static str, String)> {
         let known = VariantKey::KNOWN.iter().find(is_it);
         let name = known.map_or_else(|| summary.kind.clone(), |key| Variant::from(key.clone()).name);
         tags.push(("Variant", name));
-    } else if Chess::parse(&game.start_fen).is_ok_and(|start| start.is_chess960()) {
+    } else if is_chess960(GameKind::Chess, &game.start_fen) {
         tags.push(("Variant", Variant::from(VariantKey::Chess960).name));
     }
     // The other game was broken off.

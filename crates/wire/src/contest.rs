@@ -2,21 +2,64 @@
 //!
 //! Source: github.com/ammonb/chess-contest-server, as its server implements it.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use zeitnot_rules::{ByColor, Color, GameResult, MAX_TIME, MoveText, TimeControl};
 
 use super::{Message, Secret, WireError, shorten};
 
+/// Version of the protocol that our arena and our clients speak.
+pub const VERSION: u32 = 1;
+
+/// Request of a client for more than the original protocol has. The wishes are the words of `JOIN` that begin with `+`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// `VARIANT` before each game, and `LEGAL_MOVES` before each `YOUR_MOVE`.
+    Moves,
+    /// Version of the protocol that the client speaks.
+    Protocol(u32),
+    /// A wish that is unknown here, without its `+`.
+    Unknown(String),
+}
+
+impl Wish {
+    /// Returns whether a word of `JOIN` is a wish, not a key.
+    pub fn is_in(word: &str) -> bool {
+        word.starts_with('+')
+    }
+
+    fn read(name: &str) -> Wish {
+        // A number as it is printed: without a sign or zeros in front of it.
+        let version = |text: &str| text.parse().ok().filter(|it: &u32| it.to_string() == text);
+        match name.strip_prefix("protocol=").and_then(version) {
+            Some(version) => Wish::Protocol(version),
+            None if name == "moves" => Wish::Moves,
+            None => Wish::Unknown(name.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Wish {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wish::Moves => f.write_str("+moves"),
+            Wish::Protocol(version) => write!(f, "+protocol={version}"),
+            Wish::Unknown(name) => write!(f, "+{name}"),
+        }
+    }
+}
+
 /// Message of a client. `Ack` acknowledges `GAME_PAIRED`, `Move` answers `YOUR_MOVE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // each field is named as in the protocol's document
 pub enum FromClient {
-    /// The key is an extension of ours, for tournaments that ask for one: the player's own, or the password.
+    /// The key is an extension of ours, for tournaments that ask for one: the player's own, or the password. So are the
+    /// wishes.
     Join {
         tournament: String,
         player: String,
         key: Option<Secret>,
+        wishes: Vec<Wish>,
     },
     Ack {
         game: String,
@@ -45,20 +88,48 @@ pub enum FromClient {
 ///
 /// `Info` is text for people; programs must not rely on it. A paired game begins once both players acknowledge it, or
 /// is aborted. `ClockUpdate` is sent to both players every five seconds, `GameState` answers `WATCH`. The state of
-/// `PlayerMoved` is the one after the move.
+/// `PlayerMoved` is the one after the move. `Variant` and `LegalMoves` are for a client that has [`Wish::Moves`].
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum FromServer {
-    Info { text: String },
-    GamePaired { game: String, names: ByColor<String>, time_control: TimeControl },
+    Info {
+        text: String,
+    },
+    GamePaired {
+        game: String,
+        names: ByColor<String>,
+        time_control: TimeControl,
+    },
+    /// The game by the name of its rules, `chess960` for Chess960.
+    Variant {
+        game: String,
+        kind: String,
+    },
     GameStarted(State),
+    LegalMoves {
+        game: String,
+        moves: Vec<MoveText>,
+    },
     YourMove(State),
     ClockUpdate(State),
     GameState(State),
-    PlayerMoved { mover: String, mv: String, state: State },
-    GameOver { game: String, result: GameResult, reason: String },
-    GameAborted { reason: String },
-    Said { sender: String, text: String },
+    PlayerMoved {
+        mover: String,
+        mv: String,
+        state: State,
+    },
+    GameOver {
+        game: String,
+        result: GameResult,
+        reason: String,
+    },
+    GameAborted {
+        reason: String,
+    },
+    Said {
+        sender: String,
+        text: String,
+    },
 }
 
 /// State of a game.
@@ -80,16 +151,20 @@ pub fn result_text(result: GameResult) -> &'static str {
     }
 }
 
-/// Formats a move as clients send it: `e2-e4`, `e7-e8=Q`, castling as the king's move.
+/// Formats a move as clients send it: `e2-e4`, `e7-e8=Q`, castling as the king's move. A move of another form, such as
+/// the drop `N@f3`, stays as it is.
 ///
 /// ```
 /// use zeitnot_rules::MoveText;
 /// use zeitnot_wire::contest::long_algebraic;
 /// assert_eq!(long_algebraic(&MoveText::new("e2e4").unwrap()), "e2-e4");
 /// assert_eq!(long_algebraic(&MoveText::new("e7e8q").unwrap()), "e7-e8=Q");
+/// assert_eq!(long_algebraic(&MoveText::new("N@f3").unwrap()), "N@f3");
 /// ```
 pub fn long_algebraic(mv: &MoveText) -> String {
-    match (mv.as_str().get(..2), mv.as_str().get(2..4), mv.as_str().get(4..)) {
+    let square = |part: &&str| matches!(part.as_bytes(), [b'a'..=b'h', b'1'..=b'8']);
+    let [from, to] = [0..2, 2..4].map(|part| mv.as_str().get(part).filter(square));
+    match (from, to, mv.as_str().get(4..)) {
         (Some(from), Some(to), Some("")) => format!("{from}-{to}"),
         (Some(from), Some(to), Some(role)) => format!("{from}-{to}={}", role.to_ascii_uppercase()),
         _ => mv.to_string(),
@@ -98,7 +173,7 @@ pub fn long_algebraic(mv: &MoveText) -> String {
 
 /// Names of the messages of either side.
 pub const NAMES: &str = "JOIN ACK MOVE RESIGN SAY WATCH UNWATCH DISCONNECT INFO GAME_PAIRED GAME_STARTED YOUR_MOVE \
-    CLOCK_UPDATE GAME_STATE PLAYER_MOVED GAME_OVER GAME_ABORTED SAID";
+    CLOCK_UPDATE GAME_STATE PLAYER_MOVED GAME_OVER GAME_ABORTED SAID VARIANT LEGAL_MOVES";
 
 /// Name of a message, and its fields that are not parsed yet.
 struct Fields<'l> {
@@ -145,16 +220,20 @@ impl<'l> Fields<'l> {
         Ok(ByColor([self.owned("the name of White")?, self.owned("the name of Black")?]))
     }
 
-    /// Returns the last word of a line, if there is one more. Errors do not repeat it.
-    fn key(&mut self) -> Result<Option<Secret>, WireError> {
-        if self.rest.is_empty() {
-            return Ok(None);
+    /// Returns the last words of a line: the wishes, and the key if there is one. Errors do not repeat it.
+    fn key_and_wishes(&mut self) -> Result<(Option<Secret>, Vec<Wish>), WireError> {
+        let (mut key, mut wishes) = (None, Vec::new());
+        while !self.rest.is_empty() {
+            let word = self.word("a key").map_err(|_| self.error("one word after the player", "…"))?;
+            match word.strip_prefix('+') {
+                Some(wish) => wishes.push(Wish::read(wish)),
+                None if key.is_some() => {
+                    return Err(self.error("a name without spaces, and at most one word after it", "more"));
+                }
+                None => key = Some(Secret::of(word)),
+            }
         }
-        let key = self.owned("a key").map_err(|_| self.error("one word after the player", "…"))?;
-        match self.rest {
-            "" => Ok(Some(Secret::of(key))),
-            _ => Err(self.error("a name without spaces, and at most one word after it", "more")),
-        }
+        Ok((key, wishes))
     }
 
     /// Returns the rest of the line, which may be empty.
@@ -164,6 +243,15 @@ impl<'l> Fields<'l> {
 
     fn game(&mut self) -> Result<String, WireError> {
         self.owned("a game")
+    }
+
+    fn moves(&mut self) -> Result<Vec<MoveText>, WireError> {
+        let mut moves = Vec::new();
+        while !self.rest.is_empty() {
+            let word = self.word("a move")?;
+            moves.push(MoveText::new(word).ok_or_else(|| self.error("a move", word))?);
+        }
+        Ok(moves)
     }
 
     fn state_of(&mut self, game: String) -> Result<State, WireError> {
@@ -190,11 +278,11 @@ impl Message for FromClient {
     fn parse(line: &str) -> Result<Self, WireError> {
         let mut f = Fields::of(line)?;
         Ok(match f.message {
-            "JOIN" => FromClient::Join {
-                tournament: f.owned("a tournament")?,
-                player: f.owned("a player")?,
-                key: f.key()?,
-            },
+            "JOIN" => {
+                let (tournament, player) = (f.owned("a tournament")?, f.owned("a player")?);
+                let (key, wishes) = f.key_and_wishes()?;
+                FromClient::Join { tournament, player, key, wishes }
+            }
             "ACK" => FromClient::Ack { game: f.game()? },
             "MOVE" => FromClient::Move { game: f.game()?, mv: f.owned("a move")? },
             "RESIGN" => FromClient::Resign { game: f.game()? },
@@ -208,9 +296,10 @@ impl Message for FromClient {
 
     fn to_line(&self) -> String {
         match self {
-            FromClient::Join { tournament, player, key: None } => format!("JOIN {tournament} {player}"),
-            FromClient::Join { tournament, player, key: Some(key) } => {
-                format!("JOIN {tournament} {player} {}", key.expose())
+            FromClient::Join { tournament, player, key, wishes } => {
+                let key = key.iter().map(|key| key.expose().to_owned());
+                let more = key.chain(wishes.iter().map(Wish::to_string)).map(|word| format!(" {word}"));
+                format!("JOIN {tournament} {player}{}", more.collect::<String>())
             }
             FromClient::Ack { game } => format!("ACK {game}"),
             FromClient::Move { game, mv } => format!("MOVE {game} {mv}"),
@@ -233,7 +322,9 @@ impl Message for FromServer {
                 names: f.names()?,
                 time_control: TimeControl { initial: f.seconds()?, increment: f.seconds()? },
             },
+            "VARIANT" => FromServer::Variant { game: f.game()?, kind: f.owned("a game's rules")? },
             "GAME_STARTED" => FromServer::GameStarted(f.state()?),
+            "LEGAL_MOVES" => FromServer::LegalMoves { game: f.game()?, moves: f.moves()? },
             "YOUR_MOVE" => FromServer::YourMove(f.state()?),
             "CLOCK_UPDATE" => FromServer::ClockUpdate(f.state()?),
             "GAME_STATE" => FromServer::GameState(f.state()?),
@@ -275,7 +366,11 @@ impl Message for FromServer {
                 let increment = seconds(&tc.increment);
                 format!("GAME_PAIRED {game} {white} {black} {initial} {increment}")
             }
+            FromServer::Variant { game, kind } => format!("VARIANT {game} {kind}"),
             FromServer::GameStarted(s) => named("GAME_STARTED", s),
+            FromServer::LegalMoves { game, moves } => {
+                format!("LEGAL_MOVES {game}{}", moves.iter().map(|mv| format!(" {mv}")).collect::<String>())
+            }
             FromServer::YourMove(s) => named("YOUR_MOVE", s),
             FromServer::ClockUpdate(s) => named("CLOCK_UPDATE", s),
             FromServer::GameState(s) => named("GAME_STATE", s),
@@ -298,14 +393,17 @@ mod tests {
     use super::*;
     use crate::testing::{garbled, lines, same_line, same_message};
 
-    const CLIENT: &str = "JOIN <word> <word>( <word>)?|MOVE <word> <word>|(ACK|RESIGN|WATCH|UNWATCH) <word>|SAY <word> <text>|DISCONNECT";
+    const CLIENT: &str = "JOIN <word> <word>( <key>)?( <wish>){0,3}|MOVE <word> <word>|(ACK|RESIGN|WATCH|UNWATCH) <word>|SAY <word> <text>|DISCONNECT";
     const SERVER: &str = "(INFO|GAME_ABORTED) <text>|GAME_PAIRED <word> <word> <word> <time> <time>|\
         (GAME_STARTED|YOUR_MOVE|CLOCK_UPDATE|GAME_STATE) <word> <state>|PLAYER_MOVED <word> <word> <word> <state>|\
-        GAME_OVER <word> (1-0|0-1|0\\.5-0\\.5) <text>|SAID <word> <text>";
+        GAME_OVER <word> (1-0|0-1|0\\.5-0\\.5) <text>|SAID <word> <text>|VARIANT <word> <word>|LEGAL_MOVES <word>( <move>){0,9}";
     /// Ends are trimmed, so texts have no white space there.
     const PARTS: &[(&str, &str)] = &[
         ("<state>", "<word> <word> <time> <time> [!-~]([ -~]{0,60}[!-~])?"),
         ("<word>", "[!-~é]{1,12}"),
+        ("<key>", "[!-*,-~é][!-~é]{0,11}"),
+        ("<wish>", "\\+(moves|protocol=(0|[1-9][0-9]{0,8})|[!-~é]{0,12})"),
+        ("<move>", "[!-~]{1,8}"),
         ("<text>", "([ -~é]{0,30}[!-~é])?"),
         ("<time>", "(0|[1-9][0-9]{0,5})\\.[0-9]{2}"),
     ];
@@ -337,12 +435,17 @@ mod tests {
             "GAME_OVER e06b80 0.5-0.5 Insufficient material",
             "GAME_ABORTED bob did not acknowledge",
             "SAID bob good luck",
+            "VARIANT d779c3 three-check",
+            "LEGAL_MOVES d779c3 g2g3 e7e8q N@f3",
+            "LEGAL_MOVES d779c3",
         ] {
             assert_eq!(FromServer::parse(line).unwrap().to_line(), line);
         }
         for line in [
             "JOIN class alice",
             "JOIN class alice k3y",
+            "JOIN class alice +moves +protocol=1",
+            "JOIN class alice k3y +protocol=2 +clock +protocol=01",
             "ACK d779c3",
             "MOVE d779c3 g2-g3",
             "SAY bob good luck",
@@ -350,6 +453,19 @@ mod tests {
         ] {
             assert_eq!(FromClient::parse(line).unwrap().to_line(), line);
         }
+    }
+
+    #[test]
+    fn words_that_begin_with_a_plus_are_wishes() {
+        let Ok(FromClient::Join { key, wishes, .. }) =
+            FromClient::parse("JOIN class alice +moves k3y +protocol=1 +protocol=x +")
+        else {
+            panic!()
+        };
+        let unknown = |name: &str| Wish::Unknown(name.to_owned());
+        assert_eq!(wishes, [Wish::Moves, Wish::Protocol(1), unknown("protocol=x"), unknown("")]);
+        assert_eq!(key, Some(Secret::of("k3y")));
+        assert!(FromClient::parse("JOIN class alice +moves k3y 3yk").is_err());
     }
 
     #[test]

@@ -1,6 +1,11 @@
 //! One connection that speaks the contest protocol.
 
-use std::{net::SocketAddr, pin::pin, time::Duration};
+use std::{
+    net::SocketAddr,
+    pin::pin,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Duration,
+};
 
 use tokio::{
     join, select,
@@ -10,7 +15,11 @@ use zeitnot_host::tag::GameTag;
 use zeitnot_net::{Incoming, LineWriter};
 use zeitnot_pairing::Name;
 use zeitnot_web::places::{Place, Pool};
-use zeitnot_wire::{Message, Secret, contest::FromClient, printable};
+use zeitnot_wire::{
+    Message, Secret,
+    contest::{FromClient, VERSION, Wish},
+    printable,
+};
 
 use super::{ContestFront, wire::from_server};
 use crate::{
@@ -42,10 +51,18 @@ pub(super) async fn serve(
     // A player who thinks need not read: the bounded queue and the clock see to those who never do.
     writer.set_timeout(Duration::MAX);
     let (client, outbox) = Client::channel(front.closing.child_token());
+    let with_moves = &AtomicBool::new(false);
     let listening = async {
-        let (name, seat, unreadable) = ("a stranger".to_owned(), None, 0);
-        let mut guest =
-            Guest { client: client.clone(), front, place, name, seat, is_spectator: false, unreadable };
+        let mut guest = Guest {
+            client: client.clone(),
+            front,
+            place,
+            with_moves,
+            name: "a stranger".to_owned(),
+            seat: None,
+            is_spectator: false,
+            unreadable: 0,
+        };
         let closed = guest.listen(&mut reader).await;
         if let Err(reason) = &closed {
             client.info(reason.why.clone());
@@ -60,12 +77,12 @@ pub(super) async fn serve(
         client.close();
         reader.linger().await;
     };
-    join!(listening, send_all(&client, outbox, writer));
+    join!(listening, send_all(&client, outbox, writer, with_moves));
 }
 
-async fn send_all(client: &Client, outbox: Outbox, mut writer: LineWriter) {
+async fn send_all(client: &Client, outbox: Outbox, mut writer: LineWriter, with_moves: &AtomicBool) {
     {
-        let mut writing = pin!(write(outbox, &mut writer));
+        let mut writing = pin!(write(outbox, &mut writer, with_moves));
         let done = select! {
             () = &mut writing => true,
             () = client.closed() => false,
@@ -79,10 +96,10 @@ async fn send_all(client: &Client, outbox: Outbox, mut writer: LineWriter) {
 }
 
 /// Writes messages; ends when the connection is closed and nothing is left, or cannot be written.
-async fn write(mut outbox: Outbox, writer: &mut LineWriter) {
+async fn write(mut outbox: Outbox, writer: &mut LineWriter, with_moves: &AtomicBool) {
     while let Some(notice) = outbox.next().await {
-        let (info, message) = from_server(notice);
-        for message in info.into_iter().chain([message]) {
+        let (before, message) = from_server(notice, with_moves.load(Relaxed));
+        for message in before.into_iter().chain([message]) {
             if let Err(error) = writer.send(&message.to_line()).await {
                 tracing::debug!(%error, "a client cannot be written to");
                 return;
@@ -108,6 +125,8 @@ struct Guest<'f> {
     client: Client,
     front: &'f ContestFront,
     place: &'f Place,
+    /// The client has wished for the legal moves.
+    with_moves: &'f AtomicBool,
     /// For the log.
     name: String,
     seat: Option<Seat>,
@@ -177,8 +196,8 @@ impl Guest<'_> {
                 self.client.info("You have joined already");
                 None
             }
-            FromClient::Join { tournament, player, key } => {
-                self.join(&tournament, &player, key).await?;
+            FromClient::Join { tournament, player, key, wishes } => {
+                self.join(&tournament, &player, key, &wishes).await?;
                 None
             }
             FromClient::Watch { game } => {
@@ -207,8 +226,18 @@ impl Guest<'_> {
         Ok(())
     }
 
-    async fn join(&mut self, tournament: &str, player: &str, key: Option<Secret>) -> Result<(), CloseReason> {
+    async fn join(
+        &mut self,
+        tournament: &str,
+        player: &str,
+        key: Option<Secret>,
+        wishes: &[Wish],
+    ) -> Result<(), CloseReason> {
         self.name = format!("{} in {}", printable(player, MAX_SHOWN), printable(tournament, MAX_SHOWN));
+        if let Some(why) = wishes.iter().find_map(obstacle) {
+            return self.refuse(tournament, player, why).await;
+        }
+        self.with_moves.store(wishes.contains(&Wish::Moves), Relaxed);
         let name = match Name::try_from(player) {
             Ok(name) => name,
             Err(error) => return self.refuse(tournament, player, error.to_string()).await,
@@ -248,5 +277,25 @@ impl Guest<'_> {
         } else if self.seat.is_none() {
             self.is_spectator |= self.place.move_to(Pool::Spectators).is_ok();
         }
+    }
+}
+
+/// Returns why a wish cannot be met, and what to do.
+fn obstacle(wish: &Wish) -> Option<String> {
+    let ours = Wish::Protocol(VERSION);
+    match wish {
+        Wish::Moves | Wish::Protocol(VERSION) => None,
+        Wish::Protocol(version) if *version < VERSION => Some(format!(
+            "Your program speaks {wish}, this arena {ours}: write its files again with zeitnot kit"
+        )),
+        Wish::Protocol(_) => Some(format!(
+            "Your program speaks {wish}, this arena only {ours}: update the arena, or write the program's files again with \
+             the zeitnot kit of the arena's version"
+        )),
+        Wish::Unknown(_) => Some(format!(
+            "Unknown wish {}; known: {}, {ours}. If your program is newer than the arena, update the arena",
+            printable(&wish.to_string(), MAX_SHOWN),
+            Wish::Moves
+        )),
     }
 }

@@ -1,15 +1,22 @@
 //! Messages of the arena in the words of the contest protocol.
 
+use zeitnot_host::game_info::GameInfo;
 use zeitnot_rules::ByColor;
 use zeitnot_wire::contest::{FromServer, State, long_algebraic, result_text};
 
 use crate::message::{GameView, Notice};
 
-pub(super) fn from_server(notice: Notice) -> (Option<FromServer>, FromServer) {
-    let info = match &notice {
+/// Returns what is sent for a notice: the message, and before it what else its receiver gets, who may have wished for the
+/// legal moves.
+pub(super) fn from_server(notice: Notice, with_moves: bool) -> (Option<FromServer>, FromServer) {
+    let before = match &notice {
         Notice::GameOver { result, cause, is_player: true, .. } => {
             Some(FromServer::Info { text: format!("Game over: {} {cause}", result_text(*result)) })
         }
+        Notice::GameStarted(view) if with_moves => {
+            Some(FromServer::Variant { game: view.game.to_string(), kind: variant(&view.info).to_owned() })
+        }
+        Notice::YourMove(view) if with_moves => legal_moves(view),
         _ => None,
     };
     let message = match notice {
@@ -33,9 +40,20 @@ pub(super) fn from_server(notice: Notice) -> (Option<FromServer>, FromServer) {
         Notice::GameAborted { reason } => FromServer::GameAborted { reason },
         Notice::Said { sender, text } => FromServer::Said { sender: sender.to_string(), text },
     };
-    (info, message)
+    (before, message)
 }
 
 fn state(GameView { game, info, left, fen, .. }: GameView) -> State {
     State { game: game.to_string(), names: info.names(), left, fen }
+}
+
+fn variant(info: &GameInfo) -> &'static str {
+    if info.is_chess960() { "chess960" } else { info.kind.name() }
+}
+
+/// Returns the legal moves, which the position alone decides.
+fn legal_moves(GameView { game, info, fen, .. }: &GameView) -> Option<FromServer> {
+    // Our own text of a position can be read.
+    let moves = info.position(fen).ok()?.legal_moves().into_iter().map(|(mv, _)| mv).collect();
+    Some(FromServer::LegalMoves { game: game.to_string(), moves })
 }

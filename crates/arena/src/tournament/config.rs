@@ -21,6 +21,7 @@ use zeitnot_pairing::{
 };
 use zeitnot_rules::{GameKind, TimeControl};
 use zeitnot_settings::{Got, HumanTime, JsonSchema, fault, schema_of, schemars};
+use zeitnot_wire::contest::Wish;
 
 use crate::{duration::seconds, error::ArenaError, keys::Keys};
 
@@ -288,6 +289,7 @@ impl TournamentConfig {
         self.check_start()?;
         self.check_pairing()?;
         self.pairing.check_tie_breaks(&self.tie_breaks)?;
+        self.password.as_ref().map_or(Ok(()), check_password)?;
         let (games, players) = (self.games_per_pair, self.players.unwrap_or(2));
         match players > self.most_players() {
             true => Err(format!(
@@ -358,6 +360,14 @@ fn alike(names: &[Name]) -> Option<(&Name, &Name)> {
         let other = looks.insert(name.look(), name)?;
         (other != name).then_some((name, other))
     })
+}
+
+/// Checks that a password can be told from the wishes that a `JOIN` ends with.
+pub(super) fn check_password(password: &Secret) -> Result<(), String> {
+    match Wish::is_in(password.expose()) {
+        true => Err("password: it begins with +, as wishes in JOIN do: choose another one".into()),
+        false => Ok(()),
+    }
 }
 
 fn games_per_pair() -> u32 {

@@ -15,7 +15,7 @@ use zeitnot_net::secret::Secret;
 use zeitnot_pairing::{Name, format::MAX_PLAYERS};
 use zeitnot_wire::printable;
 
-use super::config::{StartKind, TournamentConfig};
+use super::config::{StartKind, TournamentConfig, check_password};
 use crate::keys::Keys;
 
 /// Characters of an unknown key, in messages.
@@ -213,7 +213,10 @@ impl Access {
     pub(super) fn grant(&self, asked: AskedAccess) -> Result<Access, SettingsError> {
         Ok(match asked {
             AskedAccess::Open => Access::Open,
-            AskedAccess::Password(word) => Access::Password(word),
+            AskedAccess::Password(word) => {
+                check_password(&word).map_err(SettingsError::Invalid)?;
+                Access::Password(word)
+            }
             AskedAccess::Keys(names) => {
                 let known = self.keys();
                 let key = |name: Name| match known.and_then(|keys| keys.get(&name)) {
@@ -463,6 +466,8 @@ mod tests {
         assert_eq!(drawn.new.len(), 2);
         assert_eq!(drawn.access.keys().unwrap().len(), 3);
         assert!(Access::Open.draw_keys(names(&["alice"])).unwrap().is_none());
+        let plus = AskedAccess::Password(Secret::try_from("+moves").unwrap());
+        assert!(Access::Open.grant(plus).unwrap_err().to_string().contains("begins with +"));
         let many = (0..=MAX_PLAYERS).map(|n| name(&format!("p{n}"))).collect();
         assert!(second.draw_keys(many).is_err());
     }

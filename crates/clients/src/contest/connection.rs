@@ -140,7 +140,7 @@ impl<'a> Connection<'a> {
     fn join(&mut self) {
         let Config { tournament, player, key, .. } = self.config;
         let (tournament, player) = (tournament.to_string(), player.to_string());
-        self.say(&FromClient::Join { tournament, player, key: key.clone() }, None);
+        self.say(&FromClient::Join { tournament, player, key: key.clone(), wishes: Vec::new() }, None);
     }
 
     /// Returns the limit for the server's silence; none while it waits for players.
@@ -215,6 +215,8 @@ impl<'a> Connection<'a> {
             FromServer::GameOver { game, .. } => not_ours(&game),
             FromServer::GameAborted { reason } => self.over(format!("aborted: {reason}"), None),
             FromServer::GameState(state) => not_ours(&state.game),
+            // We know the rules, and have not wished for these.
+            FromServer::Variant { .. } | FromServer::LegalMoves { .. } => {}
         }
         Ok(())
     }
@@ -300,7 +302,9 @@ impl<'a> Connection<'a> {
 
     fn say(&mut self, message: &FromClient, answers: Option<Turn>) {
         match message {
-            FromClient::Join { tournament, player, key: Some(_) } => debug!("> JOIN {tournament} {player} …"),
+            FromClient::Join { tournament, player, key: Some(_), .. } => {
+                debug!("> JOIN {tournament} {player} …")
+            }
             message => debug!("> {}", message.to_line()),
         }
         self.effects.push_back(Effect::Send(message.to_line(), answers));
