@@ -10,6 +10,7 @@ export interface Size {
 
 export const sizeOf = (kind: string): Size => {
   if (kind.startsWith('minichess')) return { width: 5, height: 6 };
+  if (kind === 'gardner') return { width: 5, height: 5 };
   return kind === 'tuc' ? { width: 5, height: 7 } : { width: 8, height: 8 };
 };
 
@@ -58,6 +59,13 @@ export function countsOf(kind: string, fen: string): { white: string; black: str
 
 const rowAndColumn = (row: string, column: string) =>
   ('abcde'.charAt(Number(column)) + String(7 - Number(row))) as Key;
+
+/** Games that end in their own way: there, the mark of a mate need not mean a check. */
+const OWN_ENDS = ['antichess', 'king-of-the-hill', 'racing-kings'];
+
+/** Whether a move gives check, by its notation. */
+export const givesCheck = (kind: string, san: string | null | undefined): boolean =>
+  (OWN_ENDS.includes(kind) ? /\+$/ : /[+#]$/).test(san ?? '');
 
 /** The squares of a move: two, or one with the letter of what is dropped. TUC-Chess writes rows and columns. */
 export function squaresOf(uci: string): [Orig, Key] | null {

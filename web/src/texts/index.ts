@@ -3,13 +3,20 @@
 import { settings } from '../lib/settings.svelte';
 import { de } from './de';
 import { en, type Texts } from './en';
+import type { GameSummary } from '../lib/types';
 
 export const languages = { en, de };
 
 export const t = (): Texts => languages[settings.language] ?? en;
 
-/** A known reason in the language of the page; others as the server says them. */
-export const reasonText = (reason: string | null): string => (reason ? (t().reasons[reason] ?? reason) : '');
+/** Why a game is over: a known reason in the language of the page, by its game where that says more; others as the server
+ * says them. */
+export const reasonText = ({ kind, reason }: Pick<GameSummary, 'kind' | 'reason'>): string =>
+  reason ? (t().reasonsOf[kind]?.[reason] ?? t().reasons[reason] ?? reason) : '';
+
+/** What the position counts for a side: points of TUC-Chess, checks given. */
+export const countText = (kind: string, count: string | undefined): string =>
+  kind === 'tuc' && count ? t().board.points(count) : (count ?? '');
 
 export const kindText = (kind: string): string => t().kinds[kind] ?? kind;
 
