@@ -310,3 +310,105 @@ fn installed_engines_play() {
         assert!(row(told, "crashes").starts_with("0 of"), "{told}");
     }
 }
+
+/// Writes a program that is asked for moves by lines of text and answers with the first legal one, or outside the usual
+/// start of chess with what these commands print.
+fn lines_program(folder: &Path, name: &str, answer: &str) -> String {
+    let script = format!(
+        r#"#!/bin/sh
+        tab=$(printf '\t')
+        while IFS=$tab read -r game position time opponent increment moves; do
+            case "$position" in
+                rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR*) echo "${{moves%% *}}";;
+                *) {answer};;
+            esac
+        done"#
+    );
+    let path = folder.join(name);
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    format!("./{name} protocol=lines name=lines")
+}
+
+#[test]
+fn a_program_by_lines_of_text_plays_every_game() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = lines_program(folder.path(), "mine", "echo \"${moves%% *}\"");
+    let fields = lines_program(folder.path(), "noting", "echo \"$game\" >> games; echo \"${moves%% *}\"");
+    for (variant, rules) in [
+        ("chess960", "chess"),
+        ("tuc", "tuc"),
+        ("minichess-imcs", "minichess-imcs"),
+        ("crazyhouse", "crazyhouse"),
+    ] {
+        let recipe = ["openings", "--count", "1", "--plies", "2", "--nodes", "400", "--within", "1000"];
+        let openings = zeitnot(&[&recipe[..], &["--variant", variant]].concat()).output().unwrap();
+        fs::write(folder.path().join("some.epd"), told(&openings)).unwrap();
+        let arguments =
+            format!("--games 2 --variant {rules} --openings some.epd --longest 20 --pgn {variant}");
+        let output = play(folder.path(), [&engine, "random name=random"], &arguments);
+        for failing in ["time forfeits", "illegal moves", "crashes"] {
+            assert_eq!(row(told(&output), failing), "0 of lines, 0 of random", "{output:?}");
+        }
+    }
+    told(&play(
+        folder.path(),
+        [&fields, "random"],
+        "--games 2 --openings some.epd --variant crazyhouse --longest 4",
+    ));
+    assert!(
+        fs::read_to_string(folder.path().join("games")).unwrap().lines().all(|game| game == "crazyhouse")
+    );
+    let nodes = play(folder.path(), [&engine, "random"], "--nodes 100");
+    assert!(err(&nodes).contains("cannot count nodes in the lines protocol: give it a clock"), "{nodes:?}");
+}
+
+#[test]
+fn a_program_that_does_not_answer_a_line_with_a_move_loses_and_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    for (answer, kind, said, result) in [
+        ("echo I play e4", 1, "lines prints \"I play e4\" instead of a move", "Illegal move"),
+        ("echo a1a8", 1, "lines plays \"a1a8\", which is not a legal move", "Illegal move"),
+        ("echo 'line 7: oops' >&2; exit 1", 2, "lines has ended by itself: line 7: oops", "Engine failed"),
+        (":", 0, "lines has not answered in time", "Time forfeit"),
+    ] {
+        let bad = lines_program(folder.path(), "bad", answer);
+        let output = play(folder.path(), [&bad, "random"], "--games 2 --tc 0.5+0");
+        let told = told(&output);
+        let counts = ["time forfeits", "illegal moves", "crashes"].map(|head| row(told, head));
+        for (at, count) in counts.into_iter().enumerate() {
+            assert_eq!(count, if at == kind { "2 of lines, 0 of random" } else { "0 of lines, 0 of random" });
+        }
+        assert!(told.contains(&format!("game 1: {said}; it is started again\n")), "{told}");
+        assert!(told.to_lowercase().contains(&result.to_lowercase()), "{told}");
+    }
+    // Before the match.
+    fs::write(folder.path().join("bad"), "#!/bin/sh\necho Hello\nexec cat > /dev/null\n").unwrap();
+    let output = play(folder.path(), ["./bad protocol=lines", "random"], "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        err(&output).contains("engine ./bad (./bad) prints \"Hello\" instead of a move; it may"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn engines_of_ubgi_play_minichess_2026() {
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = ["openings", "--count", "1", "--plies", "2", "--nodes", "400", "--within", "1000"];
+    let openings = zeitnot(&[&recipe[..], &["--variant", "minichess-2026"]].concat()).output().unwrap();
+    fs::write(folder.path().join("some.epd"), told(&openings)).unwrap();
+    let engine = format!("{ZEITNOT} ubgi protocol=ubgi name=ubgi");
+    for limit in ["--tc 20+1", "--movetime 300ms --margin 20s"] {
+        let arguments = format!("--games 2 --variant minichess-2026 --openings some.epd --longest 4 {limit}");
+        let output = play(folder.path(), [&engine, "zeitnot depth=1"], &arguments);
+        for failing in ["time forfeits", "illegal moves", "crashes"] {
+            assert_eq!(row(told(&output), failing), "0 of ubgi, 0 of zeitnot", "{output:?}");
+        }
+    }
+    let chess = play(folder.path(), [&engine, "random"], "");
+    assert!(err(&chess).contains("does not play chess"), "{chess:?}");
+    let nodes =
+        play(folder.path(), [&engine, "random"], "--variant minichess-2026 --openings some.epd --nodes 9");
+    assert!(err(&nodes).contains("cannot count nodes in UBGI: give it a clock"), "{nodes:?}");
+}

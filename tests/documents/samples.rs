@@ -1,10 +1,12 @@
 //! The samples of docs/lichess.md can be copied as they are: with the files and variables of its first steps, each can
-//! be played with.
+//! be played with. So can the programs of docs/engines.md.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
+use zeitnot_testing::has_program;
+
 use super::{page, shown};
-use crate::support::command::{err, zeitnot};
+use crate::support::command::{err, out, zeitnot};
 
 fn write(path: &Path, text: &str, mode: u32) {
     fs::write(path, text).unwrap();
@@ -33,5 +35,34 @@ fn samples_for_lichess_need_nothing_that_is_not_there() {
             .output()
             .unwrap();
         assert!(check.status.success(), "{sample}\n{}", err(&check));
+    }
+}
+
+/// A program in a code block of this language, as a file that can be executed.
+fn program(page: &str, language: &str, path: &Path) {
+    let (_, block) = page.split_once(&format!("```{language}\n#!")).unwrap();
+    write(path, &format!("#!{}", block.split("```").next().unwrap()), 0o755);
+}
+
+#[test]
+fn the_sample_programs_play() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = |name: &str| folder.path().join(name);
+    let page = page("docs/engines.md");
+    for (language, name) in [("python", "my_bot.py"), ("sh", "my_bot.sh")] {
+        program(&page, language, &here(name));
+        if language == "python" && !has_program("python3", "python3") {
+            continue;
+        }
+        let engine = format!("./{name} protocol=lines");
+        let arguments =
+            ["match", "--engine", &engine, "--engine", "random", "--games", "2", "--movetime", "20s"];
+        let played = zeitnot(&arguments).current_dir(&folder).output().unwrap();
+        assert!(played.status.success(), "{}", err(&played));
+        let score = out(&played);
+        for failing in ["time forfeits", "illegal moves", "crashes"] {
+            let row = score.lines().rfind(|line| line.trim_start().starts_with(failing)).unwrap();
+            assert!(row.contains(&format!("0 of {name}, 0 of random")), "{score}");
+        }
     }
 }

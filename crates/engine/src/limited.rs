@@ -18,10 +18,10 @@ settings! {
     /// The first limit that is reached ends the search; the clock may end it before.
     #[derive(Copy, PartialEq, Eq)]
     pub struct MoveLimits {
-        /// Maximum number of nodes. Not for the xboard protocol.
+        /// Maximum number of nodes. Of the programs, only for those that speak UCI.
         #[schemars(example = 1)]
         nodes: Option<NonZeroU64> = None,
-        /// Maximum depth in plies.
+        /// Maximum depth in plies. Not for programs that speak the lines protocol.
         #[schemars(example = 5)]
         depth: Option<NonZeroU16> = None,
         /// Maximum time.

@@ -1,10 +1,14 @@
 //! The `[engines.NAME]` tables of the configuration: external engines, and our own with other settings.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, fmt, path::PathBuf, str::FromStr, time::Duration};
 
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{self, IntoDeserializer},
+};
 use zeitnot_engine::{Config as OwnConfig, MoveLimits};
-use zeitnot_settings::{HumanTime, JsonSchema, schemars};
+use zeitnot_rules::{GameKind, UnknownGame};
+use zeitnot_settings::{HumanTime, JsonSchema, Schema, SchemaGenerator, list_of, schemars, words};
 
 /// An external engine.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -20,9 +24,14 @@ pub struct Config {
     /// Its working folder. Without it, the current one.
     #[schemars(example = &"/opt/stockfish")]
     pub folder: Option<PathBuf>,
-    /// Its protocol: "xboard" is CECP, version 2.
+    /// Its protocol: "xboard" is CECP, version 2; "ubgi" that of MiniChess in the NTHU course of 2026; "lines" asks for a
+    /// move with one line of text, and is answered with one.
     #[serde(default)]
     pub protocol: Protocol,
+    /// Games that it plays, of those that its protocol knows. Default: all of them that it names; with "lines", all.
+    #[serde(default, deserialize_with = "known_games")]
+    #[schemars(schema_with = "game_names", example = ["chess"])]
+    pub games: Option<Vec<GameKind>>,
     /// Time until it must be ready.
     #[serde(default = "start_within", with = "HumanTime")]
     pub start_within: Duration,
@@ -46,12 +55,23 @@ impl Config {
             args: Vec::new(),
             folder: None,
             protocol: Protocol::default(),
+            games: None,
             start_within: start_within(),
             options: BTreeMap::new(),
             limits: MoveLimits::default(),
             on_engine_failure: OnEngineFailure::default(),
         }
     }
+}
+
+fn known_games<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<GameKind>>, D::Error> {
+    let names = Vec::<String>::deserialize(from)?;
+    let games: Result<_, UnknownGame> = names.iter().map(|name| name.parse()).collect();
+    games.map(Some).map_err(de::Error::custom)
+}
+
+fn game_names(_: &mut SchemaGenerator) -> Schema {
+    list_of(words(GameKind::ALL.iter().map(|game| game.name())))
 }
 
 /// Reaction to an engine that fails in a game.
@@ -81,6 +101,30 @@ pub enum Protocol {
     Uci,
     /// The Chess Engine Communication Protocol, version 2.
     Xboard,
+    /// The Universal Board Game Interface, for MiniChess.
+    Ubgi,
+    /// A line for a position, and one for the move.
+    Lines,
+}
+
+impl Protocol {
+    /// Returns whether engines can search a number of nodes.
+    pub fn counts_nodes(self) -> bool {
+        self == Protocol::Uci
+    }
+
+    /// Returns whether engines can search to a depth.
+    pub fn counts_depth(self) -> bool {
+        self != Protocol::Lines
+    }
+}
+
+impl FromStr for Protocol {
+    type Err = de::value::Error;
+
+    fn from_str(name: &str) -> Result<Protocol, Self::Err> {
+        Protocol::deserialize(name.into_deserializer())
+    }
 }
 
 impl fmt::Display for Protocol {
@@ -88,6 +132,8 @@ impl fmt::Display for Protocol {
         f.write_str(match self {
             Protocol::Uci => "UCI",
             Protocol::Xboard => "the xboard protocol",
+            Protocol::Ubgi => "UBGI",
+            Protocol::Lines => "the lines protocol",
         })
     }
 }

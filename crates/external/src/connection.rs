@@ -1,23 +1,25 @@
 //! Line connection with an engine process, bounded in length, number and time.
 
 use std::{
+    collections::VecDeque,
     env,
-    io::{BufReader, ErrorKind, Write},
+    io::{self, BufReader, ErrorKind, Read, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
     sync::{
         Arc, Mutex, PoisonError, Weak,
-        mpsc::{Receiver, RecvTimeoutError, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel},
     },
-    thread,
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use zeitnot_engine::lines::read_lines;
+use zeitnot_wire::printable;
 
 use crate::{
-    config::Config,
-    fault::Fault,
+    config::{Config, Protocol},
+    fault::{Fault, MAX_SHOWN},
     process::{Group, isolate},
 };
 
@@ -29,6 +31,10 @@ const QUEUE: usize = 256;
 const MAX_LINES: usize = 20_000;
 /// Time after which a pipe that accepts nothing is given up.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
+/// Last lines to stderr that are kept: in most languages, a crash says there where it was.
+const MAX_ERRORS: usize = 4;
+/// Time to read them after the end of the process.
+const ERRORS_TIMEOUT: Duration = Duration::from_millis(200);
 /// Time for an engine to exit after `quit`.
 const QUIT_TIMEOUT: Duration = Duration::from_millis(300);
 
@@ -67,21 +73,65 @@ pub(crate) struct Connection {
     child: Child,
     /// Process group, which is killed as a whole.
     group: Option<Arc<Group>>,
-    to_engine: ChildStdin,
+    /// `None` once its input was closed.
+    to_engine: Option<ChildStdin>,
     lines: Receiver<(Instant, String)>,
     /// When the last line was read.
     read_at: Instant,
     /// Start of the current second or the last command, and the lines received since then.
     received: (Instant, usize),
+    /// What is sent before its input is closed.
+    farewell: Option<&'static str>,
+    errors: Option<Errors>,
     /// Whether it is no use to send `quit`.
     is_broken: bool,
+}
+
+/// Last lines of a process to stderr, and the thread that reads them.
+struct Errors {
+    last: Arc<Mutex<VecDeque<String>>>,
+    reader: JoinHandle<()>,
+}
+
+impl Errors {
+    fn read(from: impl Read + Send + 'static) -> io::Result<Errors> {
+        let last = Arc::<Mutex<VecDeque<String>>>::default();
+        let kept = last.clone();
+        let keep = move |line: Option<String>| {
+            let line = line.map(|line| printable(line.trim(), MAX_SHOWN)).filter(|line| !line.is_empty());
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.extend(line);
+            if kept.len() > MAX_ERRORS {
+                kept.pop_front();
+            }
+            true
+        };
+        let reader = thread::Builder::new().name("engine errors".into());
+        let reader = reader.spawn(move || read_lines(BufReader::new(from), MAX_LINE, keep))?;
+        Ok(Errors { last, reader })
+    }
+
+    /// Fault of a process that has ended.
+    fn fault(&self) -> Fault {
+        let until = Instant::now() + ERRORS_TIMEOUT;
+        // What it has started may keep the pipe open.
+        while !self.reader.is_finished() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines: Vec<_> = last.iter().map(String::as_str).collect();
+        if lines.is_empty() { Fault::Ended } else { Fault::Crashed(lines.join(" | ")) }
+    }
 }
 
 impl Connection {
     /// Starts the program.
     pub(crate) fn open(config: &Config, processes: &Processes) -> Result<Connection, Fault> {
         let mut command = Command::new(resolve(&config.command));
-        command.args(&config.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // Engines that speak to a GUI may say much there, and seldom crash.
+        let is_lines = config.protocol == Protocol::Lines;
+        let stderr = if is_lines { Stdio::piped() } else { Stdio::null() };
+        command.args(&config.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
         if let Some(folder) = &config.folder {
             command.current_dir(folder);
         }
@@ -90,18 +140,21 @@ impl Connection {
         let (Some(to_engine), Some(from_engine)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Fault::Ended);
         };
+        set_nonblocking(&to_engine).map_err(Fault::Start)?;
+        let errors = child.stderr.take().map(Errors::read).transpose().map_err(Fault::Start)?;
         let (to_us, lines) = sync_channel(QUEUE);
         let engine = Connection {
             child,
             group: Some(group.clone()),
-            to_engine,
+            to_engine: Some(to_engine),
             lines,
             read_at: Instant::now(),
             received: (Instant::now(), 0),
+            farewell: (!is_lines).then_some("quit"),
+            errors,
             is_broken: false,
         };
         processes.add(&group)?;
-        set_nonblocking(&engine.to_engine).map_err(Fault::Start)?;
         let reader = thread::Builder::new().name("engine".into());
         let send = move |line| to_us.send((Instant::now(), line)).is_ok();
         let tell = move |line: Option<String>| line.is_none_or(&send);
@@ -118,8 +171,8 @@ impl Connection {
         let mut rest = text.as_bytes();
         let until = Instant::now() + WRITE_TIMEOUT;
         while !rest.is_empty() {
-            match self.to_engine.write(rest) {
-                Ok(0) => return self.broken(Fault::Ended),
+            match self.to_engine.as_mut().map_or(Ok(0), |pipe| pipe.write(rest)) {
+                Ok(0) => return self.ended(),
                 Ok(written) => rest = &rest[written..],
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -128,7 +181,7 @@ impl Connection {
                     }
                     thread::sleep(Duration::from_millis(1));
                 }
-                Err(_) => return self.broken(Fault::Ended),
+                Err(_) => return self.ended(),
             }
         }
         Ok(())
@@ -150,7 +203,7 @@ impl Connection {
                 Ok(Some(line))
             }
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => self.broken(Fault::Ended),
+            Err(RecvTimeoutError::Disconnected) => self.ended(),
         }
     }
 
@@ -177,14 +230,27 @@ impl Connection {
         }
     }
 
-    /// Discards the lines that wait.
-    pub(crate) fn discard_input(&mut self) {
-        (0..QUEUE).map_while(|_| self.lines.try_recv().ok()).for_each(drop);
+    /// Discards the lines that wait, and returns the first of them.
+    pub(crate) fn discard_input(&mut self) -> Result<Option<String>, Fault> {
+        let mut first = None;
+        for _ in 0..QUEUE {
+            match self.lines.try_recv() {
+                Ok((_, line)) => first = first.or(Some(line)),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => return self.ended(),
+            }
+        }
+        Ok(first)
     }
 
     /// Makes it end without `quit`.
     pub(crate) fn give_up(&mut self) {
         self.is_broken = true;
+    }
+
+    fn ended<T>(&mut self) -> Result<T, Fault> {
+        let fault = self.errors.as_ref().map_or(Fault::Ended, Errors::fault);
+        self.broken(fault)
     }
 
     fn broken<T>(&mut self, fault: Fault) -> Result<T, Fault> {
@@ -195,7 +261,8 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if !self.is_broken && self.send("quit").is_ok() {
+        if !self.is_broken && self.farewell.is_none_or(|word| self.send(word).is_ok()) {
+            self.to_engine = None;
             let until = Instant::now() + QUIT_TIMEOUT;
             while Instant::now() < until && self.receive(until).is_ok() {}
         }

@@ -2,6 +2,9 @@
 
 use std::io;
 
+/// Longest line of an engine that is shown, in characters.
+pub(crate) const MAX_SHOWN: usize = 160;
+
 /// Fault of an external engine. Follows its name in messages.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
@@ -9,16 +12,25 @@ pub enum Fault {
     Start(io::Error),
     #[error("has ended by itself")]
     Ended,
+    /// It has ended by itself, and its last lines to stderr were these.
+    #[error("has ended by itself: {0}")]
+    Crashed(String),
     #[error("does not answer `{0}`")]
     Silent(&'static str),
     #[error("does not stop when it is told to")]
     Deaf,
+    #[error("has not answered in time")]
+    Late,
     #[error("does not read what it is told")]
     Clogged,
     #[error("prints without end")]
     Flood,
     #[error("plays {0:?}, which is not a legal move")]
     IllegalMove(String),
+    #[error("prints {0:?} instead of a move")]
+    NotAMove(String),
+    #[error("prints {0:?} although it was not asked for another move")]
+    Unasked(String),
     #[error("answers that there is no move")]
     NoMove,
     #[error("resigns, or says that the game is over")]
@@ -35,7 +47,7 @@ pub enum Fault {
 impl Fault {
     /// Returns whether the engine has answered, with what cannot be played: it may well answer so again.
     pub(crate) fn is_answer(&self) -> bool {
-        matches!(self, Fault::IllegalMove(_) | Fault::NoMove | Fault::Resigns)
+        matches!(self, Fault::IllegalMove(_) | Fault::NotAMove(_) | Fault::NoMove | Fault::Resigns)
     }
 
     pub(crate) fn advice(&self) -> &'static str {
@@ -48,6 +60,14 @@ impl Fault {
             Fault::Silent("uci") => {
                 "if it speaks the xboard protocol, set `protocol = \"xboard\"`; if it is slow to start, raise `start_within`"
             }
+            Fault::Silent("ubgi") => "is it an engine of UBGI? if it is slow to start, raise `start_within`",
+            Fault::Crashed(_) => "correct that, or its `args`",
+            Fault::Late => {
+                "does it flush its output after each line? if it is slow to start, raise `start_within`"
+            }
+            Fault::NotAMove(_) => "it may print only moves to stdout; everything else belongs in stderr",
+            Fault::Unasked(_) => "it may print one line for each line that it reads",
+            Fault::IllegalMove(_) => "if it does not play this game, set `games`",
             Fault::Silent(_) => "if it is slow to start, raise `start_within`",
             _ => "it cannot be used as it is",
         }

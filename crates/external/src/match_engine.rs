@@ -57,8 +57,9 @@ impl MatchEngine {
     pub fn prepare(&mut self) -> Result<(), Fault> {
         if let Some(session) = &mut self.session {
             let Session { engine, protocol } = &mut **session;
-            engine.discard_input();
-            if protocol.new_game(engine, Instant::now() + self.program.start_within()).is_ok() {
+            let until = Instant::now() + self.program.start_within();
+            // Whatever it has said belongs to the last game.
+            if engine.discard_input().and_then(|_| protocol.new_game(engine, until)).is_ok() {
                 return Ok(());
             }
             self.end();

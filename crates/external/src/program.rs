@@ -13,13 +13,17 @@ use std::{
 };
 
 use zeitnot_engine::{Decision, ExternalEngine, Limits, MoveLimits, StopFlag, Task};
-use zeitnot_rules::{GameHistory, GameKind, Packed, chess::Chess};
-use zeitnot_wire::engines::{Spin, variants};
+use zeitnot_rules::{GameHistory, GameKind, Packed, Tactics, Visitor};
+use zeitnot_wire::{
+    engines::{Spin, variants},
+    uci::Words,
+};
 
 use crate::{
     config::{Config, OnEngineFailure, Protocol, Value},
     connection::{Connection, Processes},
     fault::Fault,
+    lines::Lines,
     protocol::{EngineProtocol, Introduction},
     search::{Session, search},
     uci::Uci,
@@ -30,6 +34,8 @@ use crate::{
 const TEST_MOVE: Duration = Duration::from_millis(200);
 /// … and the wait for an engine that exceeds it: this may be its very first search.
 const TEST_GRACE: Duration = Duration::from_secs(5);
+/// Time for what should not follow the test move of a program that may print nothing else.
+const TEST_SILENCE: Duration = Duration::from_millis(50);
 
 /// An engine program; shared by all games that it plays.
 pub struct Program {
@@ -98,14 +104,17 @@ impl Program {
     fn test(&mut self) -> Result<(), Fault> {
         let (mut session, introduction) = self.connect()?;
         self.introduction = introduction;
-        let Some(variant) = self.variant(GameKind::Chess) else { return Ok(()) };
-        let game = GameHistory::new(Chess::start());
-        let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
-        let limits = Limits { hard: Some(Instant::now() + TEST_MOVE), ..Limits::default() };
-        let watch = |_: &_| ControlFlow::Continue(());
-        let task = Task { game: &game, limits: &limits, best: &best, stop: &stop, watch: &watch };
-        search(variant, &mut session, &task, TEST_GRACE)?;
-        if best.read().mv == Packed::NONE { Err(Fault::Silent("go")) } else { Ok(()) }
+        let games = GameKind::ALL.iter().copied();
+        let Some((game, variant)) = games.filter_map(|game| Some((game, self.variant(game)?))).next() else {
+            return Ok(());
+        };
+        let is_lines = self.config.protocol == Protocol::Lines;
+        // Its first answer is all that says that it is ready.
+        let grace = if is_lines { self.config.start_within } else { TEST_GRACE };
+        game.with(TestMove { variant, session: &mut session, grace })?;
+        let silence = Instant::now() + TEST_SILENCE;
+        let extra = if is_lines { session.engine.receive(silence)? } else { None };
+        extra.map_or(Ok(()), |line| session.protocol.unasked(&line))
     }
 
     pub fn name(&self) -> &str {
@@ -140,10 +149,15 @@ impl Program {
 
     /// Its name for this game.
     pub(crate) fn variant(&self, game: GameKind) -> Option<&'static str> {
+        if self.config.games.as_ref().is_some_and(|games| !games.contains(&game)) {
+            return None;
+        }
         let told = &self.introduction.variants;
         let names = match self.config.protocol {
             Protocol::Uci => variants::uci_names(game),
             Protocol::Xboard => variants::xboard_names(game),
+            Protocol::Ubgi => return (game == GameKind::Minichess2026).then(|| game.name()),
+            Protocol::Lines => return Some(game.name()),
         };
         names.iter().copied().find(|name| told.iter().any(|told| told.eq_ignore_ascii_case(name)))
     }
@@ -171,7 +185,9 @@ impl Program {
 
     fn connect(&self) -> Result<(Session, Introduction), Fault> {
         let protocol: Box<dyn EngineProtocol> = match self.config.protocol {
-            Protocol::Uci => Box::new(Uci::new()),
+            Protocol::Uci => Box::new(Uci::new(Words::Uci)),
+            Protocol::Ubgi => Box::new(Uci::new(Words::Ubgi)),
+            Protocol::Lines => Box::new(Lines),
             Protocol::Xboard => Box::new(Xboard::new()),
         };
         let mut session = Session { engine: Connection::open(&self.config, &self.processes)?, protocol };
@@ -189,12 +205,34 @@ impl Program {
         let until = Instant::now() + self.config.start_within;
         let told = protocol.introduce(engine, until)?;
         for (name, value) in &self.config.options {
-            if let Some(setting) = told.setting(name) {
-                engine.send(&protocol.option(setting, &value.to_string()))?;
+            let setting = told.setting(name);
+            if let Some(command) = setting.and_then(|setting| protocol.option(setting, &value.to_string())) {
+                engine.send(&command)?;
             }
         }
         protocol.new_game(engine, until)?;
         Ok(told)
+    }
+}
+
+/// Has an engine play a quick move at the start of a game.
+struct TestMove<'s> {
+    variant: &'static str,
+    session: &'s mut Session,
+    grace: Duration,
+}
+
+impl Visitor for TestMove<'_> {
+    type Out = Result<(), Fault>;
+
+    fn visit<G: Tactics>(self, start: G) -> Self::Out {
+        let game = GameHistory::new(start);
+        let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
+        let limits = Limits { hard: Some(Instant::now() + TEST_MOVE), ..Limits::default() };
+        let watch = |_: &_| ControlFlow::Continue(());
+        let task = Task { game: &game, limits: &limits, best: &best, stop: &stop, watch: &watch };
+        search(self.variant, self.session, &task, self.grace)?;
+        if best.read().mv == Packed::NONE { Err(Fault::Silent("go")) } else { Ok(()) }
     }
 }
 
@@ -211,8 +249,7 @@ impl ExternalEngine for Program {
     }
 
     fn plays(&self, game: GameKind, chess960: bool) -> bool {
-        let knows_chess960 = self.config.protocol == Protocol::Uci && self.introduction.chess960;
-        self.variant(game).is_some() && (knows_chess960 || !chess960)
+        self.variant(game).is_some() && (self.introduction.chess960 || !chess960)
     }
 
     /// Kills all its processes, and starts no others.

@@ -1,7 +1,8 @@
 //! Interface shared by the protocols of external engines.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use zeitnot_engine::time::{Clock, Reserve};
 use zeitnot_rules::Color;
 use zeitnot_wire::{
     engines::{Setting, Thinking},
@@ -15,11 +16,16 @@ pub(crate) trait EngineProtocol: Send {
     /// Asks the engine for its features.
     fn introduce(&mut self, engine: &mut Connection, until: Instant) -> Result<Introduction, Fault>;
 
-    /// Returns the command that sets an option.
-    fn option(&self, setting: &Setting, value: &str) -> String;
+    /// Returns the command that sets an option; `None` where there are no options.
+    fn option(&self, setting: &Setting, value: &str) -> Option<String>;
 
     /// Returns whether the engine can search within these limits.
     fn supports(&self, go: &Go) -> bool;
+
+    /// Returns whether the engine is sent the [present position](Present).
+    fn needs_present(&self) -> bool {
+        false
+    }
 
     /// Announces another game, and waits until the engine is ready for it.
     fn new_game(&mut self, engine: &mut Connection, until: Instant) -> Result<(), Fault>;
@@ -28,8 +34,18 @@ pub(crate) trait EngineProtocol: Send {
 
     fn receive(&mut self, engine: &mut Connection, line: &str) -> Result<Message, Fault>;
 
+    /// Judges the first line that has come since the last answer.
+    fn unasked(&self, _line: &str) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// Asks for the move at once.
     fn stop(&mut self, engine: &mut Connection) -> Result<(), Fault>;
+
+    /// Fault of an engine that does not answer then.
+    fn late(&self) -> Fault {
+        Fault::Deaf
+    }
 }
 
 /// A position in terms of the protocols.
@@ -43,6 +59,27 @@ pub(crate) struct Position {
     /// Moves since then, in coordinates.
     pub moves: Vec<String>,
     pub to_move: Color,
+    pub present: Present,
+}
+
+/// The present position; empty for protocols that do not need it.
+#[derive(Debug, Default)]
+pub(crate) struct Present {
+    pub game: &'static str,
+    /// In the game's text form.
+    pub text: String,
+    /// Legal moves, in coordinates.
+    pub moves: Vec<String>,
+}
+
+/// Reserve of an engine that is sent the time for one move in place of its clock.
+const RESERVE: Reserve = Reserve { lag: Duration::from_millis(50), measured: true };
+
+/// Time for this move, for engines that know no clocks.
+pub(crate) fn move_time(go: &Go, us: Color) -> Option<Duration> {
+    let increment = go.increment[us as usize].unwrap_or_default();
+    let share = |left| Clock { left, increment, moves_to_go: go.moves_to_go }.budget(RESERVE).soft;
+    [go.move_time, go.time[us as usize].map(share)].into_iter().flatten().min()
 }
 
 /// Features of an engine, as told by itself.

@@ -15,7 +15,7 @@ use zeitnot_wire::{
 use crate::{
     connection::Connection,
     fault::Fault,
-    protocol::{EngineProtocol, Message, Position},
+    protocol::{EngineProtocol, Message, Position, Present},
 };
 
 /// Interval at which the stop flag is checked.
@@ -67,8 +67,11 @@ pub(crate) fn search<G: Tactics>(
     if !protocol.supports(&go) {
         return Err(Fault::Unsupported);
     }
-    engine.discard_input();
-    protocol.go(engine, &position(task, variant), &go)?;
+    if let Some(line) = engine.discard_input()? {
+        protocol.unasked(&line)?;
+    }
+    let present = if protocol.needs_present() { present(task.game.now()) } else { Present::default() };
+    protocol.go(engine, &position(task, variant, present), &go)?;
 
     let follows_watcher = task.limits.clocks.is_none();
     let mut search = Search { task, started_at, follows_watcher, last: None, whole: None, has_warned: false };
@@ -81,7 +84,7 @@ pub(crate) fn search<G: Tactics>(
             stopped_at = Some(now);
         }
         if stopped_at.is_some_and(|since| now - since > grace) {
-            return Err(Fault::Deaf);
+            return Err(protocol.late());
         }
         let poll = now + POLL;
         let until = stop_at.filter(|_| stopped_at.is_none()).map_or(poll, |at| at.min(poll));
@@ -103,7 +106,7 @@ pub(crate) fn search<G: Tactics>(
     }
 }
 
-fn position<G: Tactics>(task: &Task<'_, G>, variant: &str) -> Position {
+fn position<G: Tactics>(task: &Task<'_, G>, variant: &str, present: Present) -> Position {
     let game = task.game;
     let mut at = game.root().clone();
     let text = |&mv: &G::Move| {
@@ -120,7 +123,13 @@ fn position<G: Tactics>(task: &Task<'_, G>, variant: &str) -> Position {
         root: (chess960 || root != usual).then_some(root),
         moves,
         to_move: game.now().side_to_move(),
+        present,
     }
+}
+
+fn present<G: Tactics>(now: &G) -> Present {
+    let moves = now.moves().iter().map(|&mv| now.write(mv).to_string()).collect();
+    Present { game: now.kind().name(), text: now.print(), moves }
 }
 
 /// With clocks the engine manages its time; else it has the time until the answer is sent.

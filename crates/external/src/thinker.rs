@@ -101,7 +101,7 @@ impl<G: Tactics> External<G> {
         let (engine, position, policy) =
             (self.program.name(), task.game.now().print(), self.program.on_failure());
         // One that is late to stop is not broken: the machine may be busy.
-        if policy == OnEngineFailure::Resign && !matches!(fault, Fault::Deaf) {
+        if policy == OnEngineFailure::Resign && !matches!(fault, Fault::Deaf | Fault::Late) {
             tracing::error!("engine {engine} {fault} in {position}: it plays this game no further");
             self.state = State::Failed;
         } else if self.faults < MAX_FAULTS {

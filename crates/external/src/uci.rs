@@ -1,4 +1,4 @@
-//! The Universal Chess Interface, towards an external engine.
+//! The Universal Chess Interface, and UBGI, which extends it, towards an external engine.
 
 use std::time::Instant;
 
@@ -7,13 +7,13 @@ use zeitnot_wire::{
         Setting,
         uci::{self, FromEngine, SetOption},
     },
-    uci::Go,
+    uci::{Go, Words},
 };
 
 use crate::{
     connection::Connection,
     fault::Fault,
-    protocol::{EngineProtocol, Introduction, Message, Position},
+    protocol::{EngineProtocol, Introduction, Message, Position, move_time},
 };
 
 const VARIANT: &str = "UCI_Variant";
@@ -23,13 +23,22 @@ const CHESS: &str = "chess";
 
 #[derive(Debug)]
 pub(crate) struct Uci {
+    words: Words,
     variant: String,
     chess960: bool,
 }
 
 impl Uci {
-    pub(crate) fn new() -> Uci {
-        Uci { variant: CHESS.to_owned(), chess960: false }
+    pub(crate) fn new(words: Words) -> Uci {
+        Uci { words, variant: CHESS.to_owned(), chess960: false }
+    }
+
+    /// Returns the words that begin the conversation, and a game.
+    fn begin(&self) -> (&'static str, &'static str) {
+        match self.words {
+            Words::Uci => ("uci", "ucinewgame"),
+            Words::Ubgi => ("ubgi", "ubginewgame"),
+        }
     }
 
     fn set(&self, engine: &mut Connection, name: &str, value: &str) -> Result<(), Fault> {
@@ -39,9 +48,10 @@ impl Uci {
 
 impl EngineProtocol for Uci {
     fn introduce(&mut self, engine: &mut Connection, until: Instant) -> Result<Introduction, Fault> {
-        engine.send("uci")?;
+        let (hello, _) = self.begin();
+        engine.send(hello)?;
         let mut told = Introduction::default();
-        engine.await_line(until, "uci", |line| {
+        engine.await_line(until, hello, |line| {
             match FromEngine::parse(line) {
                 FromEngine::UciOk => return Some(()),
                 FromEngine::Name(name) => told.name = Some(name),
@@ -55,23 +65,24 @@ impl EngineProtocol for Uci {
         Ok(told)
     }
 
-    fn option(&self, setting: &Setting, value: &str) -> String {
-        SetOption { name: &setting.name, value: (!setting.is_button).then_some(value) }.to_string()
+    fn option(&self, setting: &Setting, value: &str) -> Option<String> {
+        Some(SetOption { name: &setting.name, value: (!setting.is_button).then_some(value) }.to_string())
     }
 
     fn new_game(&mut self, engine: &mut Connection, until: Instant) -> Result<(), Fault> {
-        engine.send("ucinewgame")?;
+        engine.send(self.begin().1)?;
         engine.send("isready")?;
         let is_ready = |line: &str| (FromEngine::parse(line) == FromEngine::ReadyOk).then_some(());
         engine.await_line(until, "isready", is_ready)
     }
 
-    fn supports(&self, _: &Go) -> bool {
-        true
+    /// UBGI has only `depth`, `movetime` and `infinite`.
+    fn supports(&self, go: &Go) -> bool {
+        self.words == Words::Uci || (go.nodes.is_none() && go.mate.is_none() && go.search_moves.is_empty())
     }
 
     fn go(&mut self, engine: &mut Connection, position: &Position, go: &Go) -> Result<(), Fault> {
-        if self.variant != position.variant {
+        if self.words == Words::Uci && self.variant != position.variant {
             self.set(engine, VARIANT, &position.variant)?;
             self.variant.clone_from(&position.variant);
         }
@@ -79,9 +90,16 @@ impl EngineProtocol for Uci {
             self.set(engine, CHESS960, if position.chess960 { "true" } else { "false" })?;
             self.chess960 = position.chess960;
         }
-        let Position { root, moves, .. } = position;
-        engine.send(&uci::Position { root: root.as_deref(), moves }.to_string())?;
-        engine.send(&go.to_string())
+        let (words, Position { root, moves, .. }) = (self.words, position);
+        engine.send(&uci::Position { words, root: root.as_deref(), moves }.to_string())?;
+        let Go { depth, infinite, .. } = *go;
+        match words {
+            Words::Uci => engine.send(&go.to_string()),
+            Words::Ubgi => {
+                let move_time = move_time(go, position.to_move);
+                engine.send(&Go { move_time, depth, infinite, ..Go::default() }.to_string())
+            }
+        }
     }
 
     fn receive(&mut self, _: &mut Connection, line: &str) -> Result<Message, Fault> {

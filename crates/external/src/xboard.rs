@@ -152,12 +152,12 @@ impl EngineProtocol for Xboard {
         Ok(told)
     }
 
-    fn option(&self, setting: &Setting, value: &str) -> String {
-        match setting.name.as_str() {
+    fn option(&self, setting: &Setting, value: &str) -> Option<String> {
+        Some(match setting.name.as_str() {
             name @ ("memory" | "cores") => format!("{name} {value}"),
             name if setting.is_button => format!("option {name}"),
             name => format!("option {name}={value}"),
-        }
+        })
     }
 
     /// Waits until all commands are executed. Everything else is sent with the first move.

@@ -97,7 +97,7 @@ fn play_answer(referee: &mut Referee<DynGame>, color: Color, answer: Result<Thou
         Ok(Thought { reply: Reply::NoMove, read_at, .. }) => {
             referee.play(color, "(none)", read_at.into(), None)
         }
-        Err(Fault::IllegalMove(text)) => referee.play(color, &text, now, None),
+        Err(Fault::IllegalMove(text) | Fault::NotAMove(text)) => referee.play(color, &text, now, None),
         Ok(Thought { reply: Reply::Resigns, .. }) => return referee.lose(color, Cause::Resignation, now),
         Err(_) => return referee.lose(color, Cause::Disconnect, now),
     };

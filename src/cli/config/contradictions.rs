@@ -5,7 +5,7 @@ use std::thread;
 use zeitnot_bot::choice::Rule;
 use zeitnot_clients::lichess::{self, Lichess};
 use zeitnot_engine::MoveLimits;
-use zeitnot_external::{Named, Protocol};
+use zeitnot_external::Named;
 use zeitnot_net::{Contradiction, Contradictions};
 use zeitnot_settings::hint;
 
@@ -48,9 +48,15 @@ impl Config {
                 }
                 Named::External(program) => {
                     limits(program.limits, found);
-                    if program.protocol == Protocol::Xboard && program.limits.nodes.is_some() {
-                        let what = "is not a limit of the xboard protocol: set depth or move_time instead";
-                        found.add(&["limits.nodes"], what);
+                    let (protocol, has) = (program.protocol, program.limits);
+                    let other = if protocol.counts_depth() { "depth or move_time" } else { "move_time" };
+                    for (key, is_wrong) in [
+                        ("limits.nodes", has.nodes.is_some() && !protocol.counts_nodes()),
+                        ("limits.depth", has.depth.is_some() && !protocol.counts_depth()),
+                    ] {
+                        if is_wrong {
+                            found.add(&[key], format!("is not a limit of {protocol}: set {other} instead"));
+                        }
                     }
                     found.above_zero(&[("start_within", program.start_within)]);
                     for (name, value) in &program.options {

@@ -44,7 +44,7 @@ const NEWS: usize = 256;
 /// ENGINE is a path, a program in the search path, the name of an [engines.NAME] table of the configuration, or an
 /// built-in engine that plays within this process: `zeitnot`, `mcts`, `alpha-beta`, `random`. It may be followed by
 /// arguments and by settings KEY=VALUE: name=, tc=, movetime=, nodes=, depth= (for this engine only),
-/// protocol=uci|xboard, folder=, restart=true (a new process for each game), and option.NAME= for its own options.
+/// protocol=uci|xboard|ubgi|lines, folder=, restart=true (a new process for each game), and option.NAME= for its own options.
 /// Quote what contains spaces.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\

@@ -122,11 +122,9 @@ impl Spec {
                 let depth: NonZeroU16 = value.parse().map_err(|_| expected("a number of plies"))?;
                 self.effort = Some(Effort::Depth(depth.get()));
             }
-            "protocol" => match value {
-                "uci" => self.protocol = Some(Protocol::Uci),
-                "xboard" => self.protocol = Some(Protocol::Xboard),
-                _ => return Err(expected("uci or xboard")),
-            },
+            "protocol" => {
+                self.protocol = Some(value.parse().map_err(|error| format!("protocol={value}: {error}"))?);
+            }
             "folder" => self.folder = Some(PathBuf::from(value)),
             "restart" => self.restart = value.parse().map_err(|_| expected("true or false"))?,
             _ => match key.strip_prefix("option.") {
@@ -144,15 +142,19 @@ impl Spec {
         let effort = self.effort.unwrap_or_else(|| conditions.effort());
         let (engine, own_name) = match self.find(conditions)? {
             Named::Own(config) => (self.own(config)?, self.engine.clone()),
-            Named::External(config) => {
+            Named::External(mut config) => {
+                // It is tested in this game.
+                config.games.get_or_insert_with(|| vec![conditions.variant]);
                 let opened = Program::open(&self.engine, &config);
                 let opened = opened.map_err(|error| CliError::Engine(error.to_string()))?;
                 let title = opened.program.title().to_owned();
                 let problem = if !opened.program.plays(conditions.variant, openings.are_chess960) {
                     let chess960 = if openings.are_chess960 { " as Chess960" } else { "" };
                     Some(format!("{title} does not play {}{chess960}", conditions.variant.name()))
-                } else if matches!(effort, Effort::Nodes(_)) && config.protocol == Protocol::Xboard {
-                    Some(format!("{title} cannot count nodes in xboard's protocol: give it a clock"))
+                } else if matches!(effort, Effort::Nodes(_)) && !config.protocol.counts_nodes() {
+                    Some(format!("{title} cannot count nodes in {}: give it a clock", config.protocol))
+                } else if matches!(effort, Effort::Depth(_)) && !config.protocol.counts_depth() {
+                    Some(format!("{title} cannot search to a depth in {}: give it a clock", config.protocol))
                 } else {
                     unknown_options(&self.engine, &opened)
                 };
@@ -271,7 +273,10 @@ mod tests {
             ("a cmd=b", "unknown key cmd; known: name, tc"),
             ("a nodes=0", "nodes=0: expected a number"),
             ("a tc=fast", "'fast' is not a time control"),
-            ("a protocol=ugi", "expected uci or xboard"),
+            (
+                "a protocol=ugi",
+                "protocol=ugi: unknown variant `ugi`, expected one of `uci`, `xboard`, `ubgi`, `lines`",
+            ),
         ] {
             let error = Spec::parse(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");

@@ -32,8 +32,10 @@ impl Thinker<Chess> for LastMove {
 }
 
 mod faults;
+mod lines;
 #[cfg(target_os = "linux")]
 mod processes;
+mod ubgi;
 
 /// A UCI engine that does `go` when it is asked in a game in which moves were played (so never in its trial), and
 /// `stop` when it is told to.

@@ -1,8 +1,9 @@
-//! Protocols of external engines on the side of the GUI: [`uci`] and [`cecp`].
+//! Protocols of external engines on the side of the GUI: [`uci`] with UBGI, [`cecp`] and [`lines`].
 
 use super::uci::UciScore;
 
 pub mod cecp;
+pub mod lines;
 pub mod uci;
 pub mod variants;
 

@@ -1,4 +1,4 @@
-//! Universal Chess Interface on the side of the GUI.
+//! Universal Chess Interface on the side of the GUI, and UBGI, which extends it.
 //!
 //! Source: the UCI specification of April 2006 by Stefan Meyer-Kahlen.
 
@@ -7,7 +7,7 @@ use std::{fmt, iter::Peekable};
 use zeitnot_rules::{ByColor, Color};
 
 use super::{Setting, Spin, Thinking, number};
-use crate::uci::{Go, UciScore};
+use crate::uci::{Go, UciScore, Words};
 
 /// Output of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl FromEngine {
     pub fn parse(line: &str) -> FromEngine {
         let mut words = line.split_whitespace();
         match words.next() {
-            Some("uciok") => FromEngine::UciOk,
+            Some("uciok" | "ubgiok") => FromEngine::UciOk,
             Some("readyok") => FromEngine::ReadyOk,
             Some("id") if words.next() == Some("name") => FromEngine::Name(join(words)),
             Some("option") => setting(words).map_or(FromEngine::Other, FromEngine::Option),
@@ -101,6 +101,7 @@ fn score<'l>(words: &mut Peekable<impl Iterator<Item = &'l str>>) -> Option<UciS
 #[derive(Copy, Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Position<'p> {
+    pub words: Words,
     pub root: Option<&'p str>,
     pub moves: &'p [String],
 }
@@ -108,12 +109,20 @@ pub struct Position<'p> {
 impl fmt::Display for Position<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.root {
+            Some(root) if self.words == Words::Ubgi => write!(f, "position board {}", ubgi_board(root))?,
             Some(root) => write!(f, "position fen {root}")?,
             None => f.write_str("position startpos")?,
         }
         let mut word = " moves";
         self.moves.iter().try_for_each(|mv| write!(f, "{} {mv}", std::mem::take(&mut word)))
     }
+}
+
+/// Rewrites our text of a position of MiniChess: UBGI numbers the sides from 0, and does not count moves.
+fn ubgi_board(text: &str) -> String {
+    let mut words = text.split_whitespace();
+    let (board, side) = (words.next().unwrap_or_default(), words.next());
+    format!("{board} {}", u8::from(side == Some("B")))
 }
 
 /// `setoption …`; buttons have no value.
@@ -224,6 +233,7 @@ mod tests {
             ("option name type type string default <empty>", option("type", false, &[])),
             ("option name type spin", FromEngine::Other),
             ("option", FromEngine::Other),
+            ("ubgiok", FromEngine::UciOk),
         ] {
             assert_eq!(FromEngine::parse(line), expected, "{line}");
         }
@@ -246,8 +256,16 @@ mod tests {
 
         #[test]
         fn printed_positions_are_parsed_back(root in prop::option::of("[1-8pP/]{1,20} w - - 0 1"), moves in prop::collection::vec("[a-h][1-8][a-h][1-8]", 0..5)) {
-            let line = Position { root: root.as_deref(), moves: &moves }.to_string();
+            let line = Position { words: Words::Uci, root: root.as_deref(), moves: &moves }.to_string();
             prop_assert_eq!(FromGui::parse(&line, Words::Uci), Ok(FromGui::Position { root, moves }));
+        }
+
+        #[test]
+        fn boards_of_ubgi_are_parsed_back(root in "[1-6pP./]{1,40}", black: bool, number in 1u16..99, moves in prop::collection::vec("[a-e][1-6][a-e][1-6]", 0..5)) {
+            let text = format!("{root} {} {number}", if black { 'B' } else { 'W' });
+            let line = Position { words: Words::Ubgi, root: Some(&text), moves: &moves }.to_string();
+            let root = Some(format!("{root} {}", u8::from(black)));
+            prop_assert_eq!(FromGui::parse(&line, Words::Ubgi), Ok(FromGui::Position { root, moves }));
         }
 
         #[test]
