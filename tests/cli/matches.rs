@@ -266,9 +266,12 @@ fn openings_are_reproducible_and_played_in_variants() {
     };
     assert_eq!(make("chess960", "1"), make("chess960", "1"));
     assert_ne!(make("chess960", "1"), make("chess960", "2"));
-    for (variant, rules) in
-        [("chess960", "chess"), ("crazyhouse", "crazyhouse"), ("three-check", "three-check")]
-    {
+    for (variant, rules) in [
+        ("chess960", "chess"),
+        ("crazyhouse", "crazyhouse"),
+        ("three-check", "three-check"),
+        ("gardner", "gardner"),
+    ] {
         fs::write(folder.path().join("some.epd"), make(variant, "1")).unwrap();
         let arguments = format!(
             "--games 4 --nodes 100 --variant {rules} --openings some.epd --longest 40 --pgn {variant}"

@@ -230,6 +230,7 @@ fn each_variant_is_played_by_its_rules() {
         ("kingofthehill", GameKind::KingOfTheHill),
         ("racingkings", GameKind::RacingKings),
         ("3check", GameKind::ThreeCheck),
+        ("gardner", GameKind::Gardner),
         ("chess", GameKind::Chess),
     ] {
         engine.say(&format!("setoption name UCI_Variant value {variant}"));

@@ -8,7 +8,7 @@ use zeitnot_engine::{
 };
 use zeitnot_rules::{Color, GameHistory, GameKind, Outcome, Reason, chess::chess960_start};
 
-const VARIANTS: [GameKind; 7] = [
+const VARIANTS: [GameKind; 8] = [
     GameKind::Crazyhouse,
     GameKind::Atomic,
     GameKind::Antichess,
@@ -16,6 +16,7 @@ const VARIANTS: [GameKind; 7] = [
     GameKind::KingOfTheHill,
     GameKind::RacingKings,
     GameKind::ThreeCheck,
+    GameKind::Gardner,
 ];
 
 /// Our own search, with a small table.
@@ -150,6 +151,8 @@ fn wins_of_each_variant_are_found_and_played_out() {
         (GameKind::RacingKings, "8/8/K7/8/8/7k/8/8 w - - 0 1", None, end),
         // The third check wins, whatever it costs.
         (GameKind::ThreeCheck, "3qk3/3p1p2/8/8/8/8/8/3QK3 w - - 1+3 0 1", None, end),
+        // The edge of the small board is near.
+        (GameKind::Gardner, "k4/5/2K2/5/4R w - - 0 1", None, mate),
     ] {
         with_game(game, Win { fen, mv, reason });
     }

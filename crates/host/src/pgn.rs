@@ -72,7 +72,7 @@ fn eval(Thought { score, depth, .. }: &Thought) -> String {
 /// Initial position, unless it is the usual one of chess, or of a variant that begins as chess does.
 fn own_start(game: &Game) -> Option<String> {
     let kind = game.summary.kind.parse().ok()?;
-    let is_other = matches!(kind, GameKind::Horde | GameKind::RacingKings);
+    let is_other = matches!(kind, GameKind::Horde | GameKind::RacingKings | GameKind::Gardner);
     let usual = || is_other.then(|| game.start_fen.clone());
     DynGame::begin(kind, Some(&game.start_fen)).ok()?.own_start().or_else(usual)
 }

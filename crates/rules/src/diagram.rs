@@ -5,7 +5,8 @@ use std::fmt;
 use crate::{
     color::{ByColor, Color},
     kind::GameKind,
-    minichess, tuc,
+    tactics::Tactics,
+    visitor::Visitor,
 };
 
 /// Pieces on their squares, seen by White: row 0 is the top one.
@@ -37,13 +38,18 @@ struct Layout {
 
 impl Layout {
     fn of(kind: GameKind) -> Layout {
-        match kind {
-            GameKind::MinichessImcs | GameKind::Minichess2023 | GameKind::Minichess2026 => {
-                Layout { rows: minichess::ROWS, columns: minichess::COLUMNS, numbered: false }
-            }
-            GameKind::Tuc => Layout { rows: tuc::ROWS, columns: tuc::COLUMNS, numbered: true },
-            _ => Layout { rows: 8, columns: 8, numbered: false },
-        }
+        let (rows, columns) = kind.with(Size);
+        Layout { rows, columns, numbered: kind == GameKind::Tuc }
+    }
+}
+
+/// Rows and columns of a board.
+struct Size;
+
+impl Visitor for Size {
+    type Out = (usize, usize);
+    fn visit<G: Tactics>(self, start: G) -> (usize, usize) {
+        (start.rows(), start.columns())
     }
 }
 
@@ -170,6 +176,9 @@ mod tests {
 
     #[test]
     fn small_boards_are_drawn_with_their_own_names() {
+        let gardner = DynGame::begin(GameKind::Gardner, None).unwrap();
+        let text = Diagram::read(GameKind::Gardner, &gardner.now()).unwrap().to_string();
+        assert!(text.starts_with(" +---+---+---+---+---+\n | r | n | b | q | k | 5\n"), "{text}");
         let tuc = DynGame::begin(GameKind::Tuc, None).unwrap();
         let text = Diagram::read(GameKind::Tuc, &tuc.now()).unwrap().to_string();
         assert!(text.contains(" | 0\n") && text.ends_with("   0   1   2   3   4"), "{text}");

@@ -37,6 +37,7 @@ kinds! {
     KingOfTheHill = "king-of-the-hill",
     RacingKings = "racing-kings",
     ThreeCheck = "three-check",
+    Gardner = "gardner",
 }
 
 impl FromStr for GameKind {

@@ -15,17 +15,23 @@ use crate::game::{Game, Key, Moves, Outcome};
 /// assert!(position.see_ge(capture, 100) && !position.see_ge(capture, 101));
 /// ```
 pub trait Tactics: Game {
-    /// Rows of the board.
-    const BOARD_ROWS: usize = 8;
-    /// Columns of the board.
-    const BOARD_COLUMNS: usize = 8;
     /// Whether White's pawns advance to squares with higher indices.
     const WHITE_ASCENDS: bool = true;
+
+    /// Rows of the board.
+    fn rows(&self) -> usize {
+        8
+    }
+
+    /// Columns of the board.
+    fn columns(&self) -> usize {
+        8
+    }
 
     /// The kind of the piece that moves, and its target.
     fn piece_to(&self, mv: Self::Move) -> PieceTo;
 
-    /// The target square, below [`SQUARES`].
+    /// The target square, counted row by row.
     fn target(&self, mv: Self::Move) -> usize;
 
     /// Material won at once by the plain values of the pieces, in centipawns; 0 for a quiet move.

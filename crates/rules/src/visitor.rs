@@ -19,6 +19,7 @@ macro_rules! for_each_game {
             KingOfTheHill => $crate::chess::VariantPosition::from($crate::chess::KingOfTheHill::start()),
             RacingKings => $crate::chess::VariantPosition::from($crate::chess::RacingKings::start()),
             ThreeCheck => $crate::chess::VariantPosition::from($crate::chess::ThreeCheck::start()),
+            Gardner => $crate::chess::VariantPosition::from($crate::chess::Gardner::start()),
         }
     };
 }

@@ -69,7 +69,7 @@ for_each_game!(by_game);
 
 impl SmallExamples {
     fn of<G: NetInputs>(start: &G) -> SmallExamples {
-        let mirrored = (0..G::INPUTS).map(|input| G::mirrored(input) as u16).collect();
+        let mirrored = (0..G::INPUTS).map(|input| start.mirrored(input) as u16).collect();
         let (active, rows) = (Vec::new(), Vec::new());
         SmallExamples { game: start.kind(), inputs: G::INPUTS, mirrored, active, rows }
     }

@@ -38,11 +38,12 @@ impl MoveOrder {
 
 fn positional<G: Tactics>(position: &G, mv: G::Move) -> i32 {
     let check = if position.gives_check(mv) { CHECK } else { 0 };
-    let (row, column) = (position.target(mv) / G::BOARD_COLUMNS, position.target(mv) % G::BOARD_COLUMNS);
+    let (rows, columns) = (position.rows(), position.columns());
+    let (row, column) = (position.target(mv) / columns, position.target(mv) % columns);
     let upward = (position.side_to_move() == Color::White) == G::WHITE_ASCENDS;
-    let advanced = if upward { row } else { G::BOARD_ROWS - 1 - row };
-    let space = if 2 * advanced >= G::BOARD_ROWS { SPACE } else { 0 };
-    check + space + from_edge(row, G::BOARD_ROWS) + from_edge(column, G::BOARD_COLUMNS)
+    let advanced = if upward { row } else { rows - 1 - row };
+    let space = if 2 * advanced >= rows { SPACE } else { 0 };
+    check + space + from_edge(row, rows) + from_edge(column, columns)
 }
 
 /// Distance of a row or column from the closer edge: the larger, the closer to the centre.

@@ -1,28 +1,74 @@
-//! Positions of chess and its variants from text.
+//! Positions of chess and its variants as text.
 
-use shakmaty::{CastlingMode, FromSetup, Position, PositionError, fen::Fen};
+use shakmaty::{CastlingMode, EnPassantMode, FromSetup, PositionError, Setup, fen::Fen};
 
+use super::rules::ChessRules;
 use crate::error::GameError;
 
+/// Rows and columns of the board of chess.
+pub(super) const FULL_SIZE: usize = 8;
+
+/// A position made of what a FEN says.
+pub trait SetUp: Sized {
+    /// Checks the position. Invalid rights to castle and to capture en passant are left out.
+    ///
+    /// # Errors
+    /// What is wrong with the position.
+    fn set_up(setup: Setup, mode: CastlingMode) -> Result<Self, String>;
+}
+
+impl<P: FromSetup> SetUp for P {
+    fn set_up(setup: Setup, mode: CastlingMode) -> Result<Self, String> {
+        P::from_setup(setup, mode)
+            .or_else(PositionError::ignore_invalid_castling_rights)
+            .or_else(PositionError::ignore_invalid_ep_square)
+            .or_else(PositionError::ignore_impossible_check)
+            .map_err(|error| error.to_string())
+    }
+}
+
 /// Reads a FEN with castling in this mode, whatever the position.
-pub(super) fn read_as<P: FromSetup>(
-    text: &str,
-    game: &'static str,
-    mode: CastlingMode,
-) -> Result<P, GameError> {
-    let error = |why: &dyn std::fmt::Display| GameError::position(text, game, why);
-    let fen: Fen = text.trim().parse().map_err(|e| error(&e))?;
-    P::from_setup(fen.into_setup(), mode)
-        .or_else(PositionError::ignore_invalid_castling_rights)
-        .or_else(PositionError::ignore_invalid_ep_square)
-        .or_else(PositionError::ignore_impossible_check)
-        .map_err(|e| error(&e))
+pub(super) fn read_as<R: ChessRules>(text: &str, mode: CastlingMode) -> Result<R, GameError> {
+    let error = |why: &dyn std::fmt::Display| GameError::position(text, R::KIND.name(), why);
+    let trimmed = text.trim();
+    let fen = if R::SIZE == FULL_SIZE { trimmed.parse() } else { widen(trimmed, R::SIZE).parse() };
+    let fen: Fen = fen.map_err(|e| error(&e))?;
+    R::set_up(fen.into_setup(), mode).map_err(|e| error(&e))
 }
 
 /// Reads a FEN. The mode of castling is that of Chess960 if only it can hold the castling rights.
-pub(super) fn read<P: FromSetup + Position>(text: &str, game: &'static str) -> Result<P, GameError> {
-    let standard: P = read_as(text, game, CastlingMode::Standard)?;
-    let chess960: P = read_as(text, game, CastlingMode::Chess960)?;
-    let rights = |position: &P| position.castles().castling_rights().count();
+pub(super) fn read<R: ChessRules>(text: &str) -> Result<R, GameError> {
+    let standard: R = read_as(text, CastlingMode::Standard)?;
+    let chess960: R = read_as(text, CastlingMode::Chess960)?;
+    let rights = |position: &R| position.castles().castling_rights().count();
     Ok(if rights(&chess960) > rights(&standard) { chess960 } else { standard })
+}
+
+/// Writes a FEN.
+pub(super) fn print<R: ChessRules>(position: &R) -> String {
+    let fen = Fen::from_position(position, EnPassantMode::Legal).to_string();
+    if R::SIZE == FULL_SIZE { fen } else { narrow(&fen, R::SIZE) }
+}
+
+/// Adds the empty rows above a smaller board and the empty squares on its right.
+fn widen(fen: &str, size: usize) -> String {
+    let (board, rest) = fen.split_once(' ').unwrap_or((fen, ""));
+    let beside = FULL_SIZE - size;
+    let above = format!("{FULL_SIZE}/").repeat(beside);
+    let rows: Vec<_> = board.split('/').map(|row| format!("{row}{beside}")).collect();
+    format!("{above}{} {rest}", rows.join("/"))
+}
+
+/// Undoes [`widen`] on a FEN that shakmaty wrote: each row ends with the number of its last empty squares.
+fn narrow(fen: &str, size: usize) -> String {
+    let (board, rest) = fen.split_once(' ').unwrap_or((fen, ""));
+    let beside = FULL_SIZE - size;
+    let rows = board.split('/').skip(beside).map(|row| {
+        let (pieces, empty) = row.split_at(row.len().saturating_sub(1));
+        match empty.parse::<usize>().map_or(0, |empty| empty.saturating_sub(beside)) {
+            0 => pieces.to_owned(),
+            empty => format!("{pieces}{empty}"),
+        }
+    });
+    format!("{} {rest}", rows.collect::<Vec<_>>().join("/"))
 }

@@ -1,4 +1,4 @@
-//! Standard chess, Chess960 and the variants that Lichess has, on shakmaty.
+//! Standard chess, Chess960, the variants that Lichess has, and Gardner's minichess, on shakmaty.
 //!
 //! One type of position for all, [`ChessPosition`]; the differences between the games are in [`ChessRules`].
 //! [`VariantPosition`] is a position of a variant that is known at run time.
@@ -8,6 +8,7 @@ mod chess960;
 mod compact;
 mod exchange;
 mod fen;
+mod gardner;
 mod gives_check;
 mod notation;
 mod packing;
@@ -25,6 +26,7 @@ use shakmaty::variant;
 
 pub use chess960::chess960_start;
 pub use compact::NotAPosition;
+pub use gardner::GardnerRules;
 pub use position::{Change, ChessPosition};
 pub use rules::{ChessRules, FIFTY_MOVES};
 pub use variant_position::VariantPosition;
@@ -53,3 +55,5 @@ pub type KingOfTheHill = ChessPosition<variant::KingOfTheHill>;
 pub type RacingKings = ChessPosition<variant::RacingKings>;
 /// The third check wins.
 pub type ThreeCheck = ChessPosition<variant::ThreeCheck>;
+/// Chess on 5×5 squares.
+pub type Gardner = ChessPosition<GardnerRules>;

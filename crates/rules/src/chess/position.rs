@@ -3,7 +3,6 @@
 use shakmaty::{
     Board, CastlingMode, CastlingSide, Color as ChessColor, EnPassantMode, Move, Piece, Position, Role,
     Square,
-    fen::Fen,
     san::SanPlus,
     zobrist::{Zobrist64, ZobristValue},
 };
@@ -93,7 +92,7 @@ impl<R: ChessRules> ChessPosition<R> {
     /// # Errors
     /// [`GameError::Position`] with the reason.
     pub fn parse(text: &str) -> Result<Self, GameError> {
-        fen::read(text, R::KIND.name()).map(ChessPosition::new)
+        fen::read(text).map(ChessPosition::new)
     }
 
     /// Like [`ChessPosition::parse`], with castling written as in Chess960 even where the position could be one of
@@ -102,7 +101,7 @@ impl<R: ChessRules> ChessPosition<R> {
     /// # Errors
     /// As [`ChessPosition::parse`].
     pub fn parse_chess960(text: &str) -> Result<Self, GameError> {
-        fen::read_as(text, R::KIND.name(), CastlingMode::Chess960).map(ChessPosition::new)
+        fen::read_as(text, CastlingMode::Chess960).map(ChessPosition::new)
     }
 
     /// The position in shakmaty's terms.
@@ -216,7 +215,7 @@ impl<R: ChessRules> Game for ChessPosition<R> {
     }
 
     fn print(&self) -> String {
-        Fen::from_position(&self.position, EnPassantMode::Legal).to_string()
+        fen::print(&self.position)
     }
 
     fn side_to_move(&self) -> Color {
@@ -308,13 +307,22 @@ impl<R: ChessRules> Game for ChessPosition<R> {
 }
 
 impl<R: ChessRules> Tactics for ChessPosition<R> {
+    fn rows(&self) -> usize {
+        R::SIZE
+    }
+
+    fn columns(&self) -> usize {
+        R::SIZE
+    }
+
     fn piece_to(&self, mv: Move) -> PieceTo {
         PieceTo::new(mv.role() as usize - Role::Pawn as usize, mv.to() as usize)
     }
 
     fn target(&self, mv: Move) -> usize {
         // A castling move names its rook; the king's path ends elsewhere, but its square is as good a name.
-        mv.to() as usize
+        let (file, rank) = mv.to().coords();
+        rank as usize * R::SIZE + file as usize
     }
 
     fn gain(&self, mv: Move) -> i32 {
@@ -381,7 +389,9 @@ impl<R: ChessRules> Tactics for ChessPosition<R> {
         if let Some(square) = self.position.legal_ep_square() {
             key ^= Zobrist64::zobrist_for_en_passant_file(square.file());
         }
-        let position = self.position.clone().swap_turn().ok()?;
+        let mut setup = self.position.to_setup(EnPassantMode::Always);
+        setup.swap_turn();
+        let position = R::set_up(setup, self.position.castles().mode()).ok()?;
         // The side that is not to move is never in check.
         Some(ChessPosition { position, key, check: false })
     }

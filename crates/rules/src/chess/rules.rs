@@ -2,9 +2,12 @@
 
 use std::fmt::Debug;
 
-use shakmaty::{Bitboard, FromSetup, Move, Position, Role};
+use shakmaty::{Bitboard, Move, Position, Role};
 
-use super::exchange;
+use super::{
+    exchange,
+    fen::{FULL_SIZE, SetUp},
+};
 use crate::{
     fnv::fnv1a,
     game::{Moves, Outcome, Reason},
@@ -16,10 +19,12 @@ pub const FIFTY_MOVES: u32 = 100;
 
 /// The rules of chess or of a variant, besides what shakmaty knows of them.
 pub trait ChessRules:
-    Position + FromSetup + Default + Clone + Debug + PartialEq + Eq + Send + Sync + 'static
+    Position + SetUp + Default + Clone + Debug + PartialEq + Eq + Send + Sync + 'static
 {
     /// The game.
     const KIND: GameKind;
+    /// Rows and columns of the board, which begins at a1.
+    const SIZE: usize = FULL_SIZE;
     /// Sets the keys of this game apart: tables hold the positions of all games.
     const KEY_SALT: u64 = fnv1a(Self::KIND.name());
     /// Whether the key follows from the pieces that move, castling rights and en passant.

@@ -2,7 +2,7 @@
 
 use shakmaty::{Board, Move, Piece, Square};
 
-use super::{Antichess, Atomic, Change, Crazyhouse, Horde, KingOfTheHill, RacingKings, ThreeCheck};
+use super::{Antichess, Atomic, Change, Crazyhouse, Gardner, Horde, KingOfTheHill, RacingKings, ThreeCheck};
 use crate::{
     color::Color,
     error::GameError,
@@ -30,6 +30,7 @@ pub enum VariantPosition {
     KingOfTheHill(KingOfTheHill),
     RacingKings(RacingKings),
     ThreeCheck(ThreeCheck),
+    Gardner(Gardner),
 }
 
 /// An expression of the position, whatever its variant.
@@ -43,6 +44,7 @@ macro_rules! each {
             VariantPosition::KingOfTheHill($position) => $result,
             VariantPosition::RacingKings($position) => $result,
             VariantPosition::ThreeCheck($position) => $result,
+            VariantPosition::Gardner($position) => $result,
         }
     };
 }
@@ -56,7 +58,7 @@ macro_rules! from {
         }
     )* };
 }
-from!(Crazyhouse, Atomic, Antichess, Horde, KingOfTheHill, RacingKings, ThreeCheck);
+from!(Crazyhouse, Atomic, Antichess, Horde, KingOfTheHill, RacingKings, ThreeCheck, Gardner);
 
 /// Methods that call the one of the same name on the position.
 macro_rules! delegate {
@@ -128,6 +130,8 @@ impl Game for VariantPosition {
 
 impl Tactics for VariantPosition {
     delegate! {
+        fn rows(&self) -> usize;
+        fn columns(&self) -> usize;
         #[inline]
         fn piece_to(&self, mv: Move) -> PieceTo;
         #[inline]

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use shakmaty::variant;
 
 use super::{
-    Antichess, Atomic, ChessPosition, ChessRules, Crazyhouse, KingOfTheHill, ThreeCheck, position::hash,
+    Antichess, Atomic, ChessPosition, ChessRules, Crazyhouse, Gardner, GardnerRules, KingOfTheHill,
+    ThreeCheck, position::hash,
 };
 use crate::{
     Color, DynGame, Game, GameKind, Outcome, Reason, Tactics, perft,
@@ -20,7 +21,8 @@ fn counts<R: ChessRules>(fen: &str, counts: &[u64]) {
     }
 }
 
-/// Counts as published in the tests of Fairy-Stockfish, python-chess and shakmaty.
+/// Counts as published in the tests of Fairy-Stockfish, python-chess and shakmaty; those of Gardner's minichess are by
+/// Fairy-Stockfish (pyffish 0.0.90).
 #[test]
 fn perft_agrees_with_the_published_counts() {
     use counts as check;
@@ -57,6 +59,11 @@ fn perft_agrees_with_the_published_counts() {
     check::<variant::Horde>(knight, &[0, 0, 0, 128_809]);
     check::<variant::RacingKings>("6r1/2K5/5k2/8/3R4/8/8/8 w - - 0 1", &[0, 0, 0, 86_041]);
     check::<variant::RacingKings>("6R1/2k5/5K2/8/3r4/8/8/8 b - - 0 1", &[0, 0, 0, 86_009]);
+    check::<GardnerRules>("", &[7, 53, 506, 4775, 52_512]);
+    // Promotions of both sides, pins and checks.
+    check::<GardnerRules>("2rqk/P4/5/4p/1KQ2 w - - 0 1", &[16, 241, 2688, 42_599]);
+    check::<GardnerRules>("r2qk/1P1pp/2p2/pP1P1/R1BQK w - - 0 1", &[19, 225, 3579, 46_081]);
+    check::<GardnerRules>("k4/P1Pp1/1K3/3p1/4R b - - 0 1", &[9, 80, 436, 3686]);
 }
 
 /// The same, some plies deeper.
@@ -158,12 +165,13 @@ fn the_same_pieces_are_another_position_in_each_game() {
         Antichess::start().key(),
         KingOfTheHill::start().key(),
         ThreeCheck::start().key(),
+        Gardner::start().key(),
     ]
     .map(|key| key.0)
     .into();
     keys.sort_unstable();
     keys.dedup();
-    assert_eq!(keys.len(), 6);
+    assert_eq!(keys.len(), 7);
 }
 
 #[test]
@@ -268,6 +276,7 @@ proptest! {
         comes_back::<variant::KingOfTheHill>(&choices, bits);
         comes_back::<variant::RacingKings>(&choices, bits);
         comes_back::<variant::ThreeCheck>(&choices, bits);
+        comes_back::<GardnerRules>(&choices, bits);
     }
 
     #[test]

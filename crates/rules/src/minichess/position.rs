@@ -248,8 +248,13 @@ impl Game for MiniChess {
 }
 
 impl Tactics for MiniChess {
-    const BOARD_ROWS: usize = pieces::ROWS;
-    const BOARD_COLUMNS: usize = pieces::COLUMNS;
+    fn rows(&self) -> usize {
+        pieces::ROWS
+    }
+
+    fn columns(&self) -> usize {
+        pieces::COLUMNS
+    }
 
     fn piece_to(&self, mv: Move) -> PieceTo {
         let kind = self.board.kind_at(mv.from).map_or(0, |kind| kind as usize);

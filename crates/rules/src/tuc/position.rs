@@ -373,9 +373,15 @@ impl Game for Tuc {
 }
 
 impl Tactics for Tuc {
-    const BOARD_ROWS: usize = ROWS;
-    const BOARD_COLUMNS: usize = COLUMNS;
     const WHITE_ASCENDS: bool = false;
+
+    fn rows(&self) -> usize {
+        ROWS
+    }
+
+    fn columns(&self) -> usize {
+        COLUMNS
+    }
 
     fn pick(&self, choose: impl FnOnce(usize) -> usize) -> Option<Move> {
         self.board.pick(self.color, |from, kind| self.targets(from, kind), choose)

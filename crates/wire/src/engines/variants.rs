@@ -14,6 +14,7 @@ const ROWS: &[Row] = &[
     Row("kingofthehill", "kingofthehill", &["kingofthehill"]),
     Row("racingkings", "racingkings", &["racingkings"]),
     Row("threecheck", "3check", &["3check"]),
+    Row("gardner", "gardner", &["gardner"]),
     Row("minichessimcs", "minichess-imcs", &[]),
     Row("minichess2023", "minichess-2023", &[]),
     Row("minichess2026", "minichess-2026", &[]),

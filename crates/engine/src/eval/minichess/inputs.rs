@@ -2,7 +2,7 @@
 
 use zeitnot_rules::{
     Color, Tactics,
-    minichess::{COLUMNS, Kind, MiniChess, Move, ROWS, SQUARES, Square},
+    minichess::{Kind, MiniChess, Move, ROWS, SQUARES, Square},
 };
 
 use crate::eval::small_net::{NetInputs, Placed};
@@ -28,7 +28,6 @@ fn left(position: &MiniChess) -> usize {
 
 impl NetInputs for MiniChess {
     const KINDS: usize = 6;
-    const COLUMNS: usize = COLUMNS;
     const SQUARES: usize = SQUARES;
     const FACTS: usize = PLIES_LEFT + 2 * MAX_BALANCE as usize + 1;
 

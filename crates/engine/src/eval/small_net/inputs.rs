@@ -9,7 +9,7 @@ pub struct Placed {
     pub owner: Option<Color>,
     /// The kind, from 0, among the pieces or among the prizes.
     pub kind: usize,
-    /// The square, counted from White's or Black's end of the board.
+    /// The square, counted row by row from White's or Black's end of the board.
     pub square: usize,
 }
 
@@ -22,9 +22,7 @@ pub trait NetInputs: Tactics {
     const KINDS: usize;
     /// Kinds of prizes.
     const PRIZE_KINDS: usize = 0;
-    /// Columns of the board.
-    const COLUMNS: usize;
-    /// Squares of the board.
+    /// Squares of the board, or of the largest one if they differ.
     const SQUARES: usize;
     /// Number of facts about a position besides its pieces.
     const FACTS: usize;
@@ -61,11 +59,11 @@ pub trait NetInputs: Tactics {
     }
 
     /// The input that is active on the board mirrored from left to right, by the same rules.
-    fn mirrored(input: usize) -> usize {
+    fn mirrored(&self, input: usize) -> usize {
         if input >= Self::PLACES {
             return input;
         }
-        let column = input % Self::SQUARES % Self::COLUMNS;
-        input - column + (Self::COLUMNS - 1 - column)
+        let column = input % Self::SQUARES % self.columns();
+        input - column + (self.columns() - 1 - column)
     }
 }

@@ -2,7 +2,7 @@
 
 use zeitnot_rules::{
     Color,
-    tuc::{COLUMNS, Kind, Move, POINT, ROWS, SQUARES, Square, Tuc},
+    tuc::{Kind, Move, POINT, ROWS, SQUARES, Square, Tuc},
 };
 
 use crate::eval::small_net::{BUCKETS, NetInputs, Placed};
@@ -32,7 +32,6 @@ fn lead(position: &Tuc, view: Color) -> i32 {
 impl NetInputs for Tuc {
     const KINDS: usize = 3;
     const PRIZE_KINDS: usize = 1;
-    const COLUMNS: usize = COLUMNS;
     const SQUARES: usize = SQUARES;
     const FACTS: usize = LEADS + COUNTS;
 

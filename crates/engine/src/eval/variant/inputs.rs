@@ -2,7 +2,7 @@
 
 use shakmaty::{ByColor, Piece, Position, Role, Square};
 use zeitnot_rules::{
-    Color, Game,
+    Color, Game, Tactics,
     chess::{Change, Crazyhouse, ThreeCheck, VariantPosition},
 };
 
@@ -17,8 +17,10 @@ const HAND: usize = HELD_KINDS * IN_HAND;
 /// Numbers of checks to give: 0 to 3.
 const CHECKS: usize = 4;
 
-fn placed(square: Square, piece: Piece) -> Placed {
-    Placed { owner: Some(piece.color.into()), kind: piece.role as usize - 1, square: square as usize }
+fn placed(columns: usize, square: Square, piece: Piece) -> Placed {
+    let (file, rank) = square.coords();
+    let square = rank as usize * columns + file as usize;
+    Placed { owner: Some(piece.color.into()), kind: piece.role as usize - 1, square }
 }
 
 /// Facts about the pieces in hand: one for each piece.
@@ -45,18 +47,18 @@ fn checks(position: &ThreeCheck, mut visit: impl FnMut([usize; 2])) {
 
 impl NetInputs for VariantPosition {
     const KINDS: usize = Role::ALL.len();
-    const COLUMNS: usize = 8;
     const SQUARES: usize = 64;
     const FACTS: usize = 2 * HAND + 2 * CHECKS;
 
     fn placed(&self, mut visit: impl FnMut(Placed)) {
         for (square, piece) in self.board() {
-            visit(placed(square, piece));
+            visit(placed(self.columns(), square, piece));
         }
     }
 
     fn changes(&self, mv: Self::Move, mut change: impl FnMut(Placed, bool)) {
-        self.changes(mv, |what, square, piece| change(placed(square, piece), what == Change::Put));
+        let columns = self.columns();
+        self.changes(mv, |what, square, piece| change(placed(columns, square, piece), what == Change::Put));
     }
 
     fn facts(&self, visit: impl FnMut([usize; 2])) {
@@ -72,6 +74,7 @@ impl NetInputs for VariantPosition {
         let at_the_start = match self {
             VariantPosition::Horde(_) => 52,
             VariantPosition::RacingKings(_) => 16,
+            VariantPosition::Gardner(_) => 20,
             _ => 32,
         };
         ((self.piece_count() * BUCKETS).saturating_sub(1) / at_the_start).min(BUCKETS - 1)
@@ -81,6 +84,7 @@ impl NetInputs for VariantPosition {
     fn seen(&self, view: Color, square: usize) -> usize {
         match (self, view) {
             (VariantPosition::RacingKings(_), _) | (_, Color::White) => square,
+            (VariantPosition::Gardner(_), Color::Black) => (4 - square / 5) * 5 + square % 5,
             (_, Color::Black) => square ^ 0o70,
         }
     }

@@ -16,6 +16,7 @@ static HORDE: Net = Net::read(include_bytes!("../../../nets/horde.net"));
 static KING_OF_THE_HILL: Net = Net::read(include_bytes!("../../../nets/king-of-the-hill.net"));
 static RACING_KINGS: Net = Net::read(include_bytes!("../../../nets/racing-kings.net"));
 static THREE_CHECK: Net = Net::read(include_bytes!("../../../nets/three-check.net"));
+static GARDNER: Net = Net::read(include_bytes!("../../../nets/gardner.net"));
 
 impl NetGame for VariantPosition {
     fn net(&self) -> &'static SmallNet {
@@ -27,6 +28,7 @@ impl NetGame for VariantPosition {
             VariantPosition::KingOfTheHill(_) => &KING_OF_THE_HILL,
             VariantPosition::RacingKings(_) => &RACING_KINGS,
             VariantPosition::ThreeCheck(_) => &THREE_CHECK,
+            VariantPosition::Gardner(_) => &GARDNER,
         }
     }
 }
@@ -35,13 +37,13 @@ impl NetGame for VariantPosition {
 mod tests {
     use zeitnot_rules::{
         Game,
-        chess::{Antichess, Atomic, Crazyhouse, Horde, KingOfTheHill, RacingKings, ThreeCheck},
+        chess::{Antichess, Atomic, Crazyhouse, Gardner, Horde, KingOfTheHill, RacingKings, ThreeCheck},
     };
 
     use super::*;
     use crate::eval::small_net::tests::{assert_follows, score};
 
-    fn starts() -> [VariantPosition; 7] {
+    fn starts() -> [VariantPosition; 8] {
         [
             Crazyhouse::start().into(),
             Atomic::start().into(),
@@ -50,6 +52,7 @@ mod tests {
             KingOfTheHill::start().into(),
             RacingKings::start().into(),
             ThreeCheck::start().into(),
+            Gardner::start().into(),
         ]
     }
 
