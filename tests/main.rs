@@ -9,6 +9,7 @@ extern crate zeitnot_testing;
 mod architecture;
 mod arena;
 mod bot;
+mod cerveau;
 mod cli;
 mod contest;
 mod documents;

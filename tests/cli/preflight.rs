@@ -134,7 +134,7 @@ fn a_tournament_is_shown_with_its_system_and_with_who_may_join() {
 #[test]
 fn the_printed_configurations_are_accepted() {
     let program = format!("\ncommand = {ZEITNOT:?}\nargs = ['uci']");
-    for user in ["lichess", "contest", "tuc", "imcs", "arena", "match"] {
+    for user in ["lichess", "contest", "tuc", "imcs", "cerveau", "arena", "match"] {
         let printed = zeitnot(&["check", "--default", user]).output().unwrap();
         let dir = folder(&out(&printed).replace("\ncommand = \"stockfish\"", &program));
         secret(dir.path(), "lichess.token", 0o600);
@@ -250,7 +250,7 @@ fn protocols_refuse_addresses_that_they_cannot_use() {
     valid("[[server]]\nprotocol = 'tuc'\nplayer = 'p'\naddress = '[::1]:9876'\n");
     refused(
         "[[server]]\nprotocol = 'imcs'\naddress = 'ws://localhost:1/'\nuser = 'u'\npassword = 'p'\n",
-        "config.toml:3: server[0].address: ws://localhost:1/: IMCS has no WebSocket: expected tcp://host:port",
+        "config.toml:3: server[0].address: ws://localhost:1/: this protocol has TCP only: expected tcp://host:port",
     );
     refused(
         &CONTEST.replace("tcp://localhost:1", "https://localhost:1"),

@@ -12,11 +12,12 @@ use zeitnot_testing::soon;
 pub const ZEITNOT: &str = env!("CARGO_BIN_EXE_zeitnot");
 
 /// Variables of whoever runs the tests that would change what the program does.
-pub const ENVIRONMENT: [&str; 9] = [
+pub const ENVIRONMENT: [&str; 10] = [
     "RUST_LOG",
     "ZEITNOT_TOKEN",
     "ZEITNOT_JOIN_KEY",
     "ZEITNOT_IMCS_PASSWORD",
+    "ZEITNOT_CERVEAU_PASSWORD",
     "ZEITNOT_CACHE_PASSWORD",
     "LICHESS_BOT_TOKEN",
     "LICHESS_EXPLORER_TOKEN",

@@ -8,6 +8,7 @@
 extern crate zeitnot_testing;
 
 mod backoff;
+pub mod cerveau;
 mod connection_log;
 pub mod contest;
 mod drive;

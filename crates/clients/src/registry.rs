@@ -14,6 +14,7 @@ use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 use zeitnot_settings::schema_of;
 
 use crate::{
+    cerveau::Cerveau,
     contest::Contest,
     findings::Findings,
     imcs::Imcs,
@@ -24,7 +25,7 @@ use crate::{
 
 /// All protocols.
 pub const PROTOCOLS: &[ProtocolEntry] =
-    &[entry::<Contest>(), entry::<TucChess>(), entry::<Imcs>(), entry::<Lichess>()];
+    &[entry::<Contest>(), entry::<TucChess>(), entry::<Imcs>(), entry::<Cerveau>(), entry::<Lichess>()];
 
 /// One protocol of the table.
 #[derive(Debug)]

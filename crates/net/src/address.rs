@@ -3,7 +3,7 @@
 use std::{fmt, io, str::FromStr, time::Duration};
 
 use reqwest::Url;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error};
 use tokio::{net::TcpStream, time::timeout};
 use tokio_tungstenite::tungstenite::{
     client::IntoClientRequest,
@@ -12,8 +12,8 @@ use tokio_tungstenite::tungstenite::{
 };
 
 use crate::{
-    codec::MAX_LINE,
-    connection::{LineReader, LineWriter, NetError, connect_ws, over_tcp},
+    codec::{LineCodec, MAX_LINE},
+    connection::{LineReader, LineWriter, NetError, connect_ws, over_tcp, split_tcp},
     http::is_loopback,
     secret::Secret,
 };
@@ -68,6 +68,20 @@ impl fmt::Display for Address {
 }
 
 impl Address {
+    /// Reads the address of a server to which we connect over TCP only.
+    ///
+    /// # Errors
+    /// It is not an address, or one of a WebSocket.
+    pub fn of_tcp<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Address, D::Error> {
+        let address = Address::deserialize(deserializer)?;
+        match address.is_websocket() {
+            true => Err(D::Error::custom(format!(
+                "{address}: this protocol has TCP only: expected tcp://host:port"
+            ))),
+            false => Ok(address),
+        }
+    }
+
     /// Connects; over WebSocket this includes the handshake.
     ///
     /// # Errors
@@ -101,6 +115,25 @@ impl Address {
         self.open(None, max_message, limit).await
     }
 
+    /// Connects over TCP to a server whose lines end with this byte, and have at most so many.
+    ///
+    /// # Errors
+    /// As [`Address::connect`].
+    pub async fn connect_ended_by(
+        &self,
+        end: u8,
+        max_line: usize,
+        limit: Duration,
+    ) -> Result<(LineReader, LineWriter), NetError> {
+        let attempt = async { split_tcp(self.stream().await?, LineCodec::ended_by(end, max_line)) };
+        timeout(limit, attempt).await.map_err(|_| NetError::TimedOut(limit))?
+    }
+
+    async fn stream(&self) -> io::Result<TcpStream> {
+        let port = self.0.port_or_known_default().unwrap_or_default();
+        TcpStream::connect(format!("{}:{port}", self.host())).await
+    }
+
     async fn open(
         &self,
         token: Option<&Secret>,
@@ -108,15 +141,18 @@ impl Address {
         limit: Duration,
     ) -> Result<(LineReader, LineWriter), NetError> {
         let attempt = async {
-            let port = self.0.port_or_known_default().unwrap_or_default();
-            let host = self.0.host_str().unwrap_or_default();
-            let stream = TcpStream::connect(format!("{host}:{port}")).await?;
+            let stream = self.stream().await?;
             match self.is_websocket() {
                 true => connect_ws(self.request(token)?, stream, max_message).await,
                 false => over_tcp(stream),
             }
         };
         timeout(limit, attempt).await.map_err(|_| NetError::TimedOut(limit))?
+    }
+
+    /// Returns the name or number of the server's host.
+    pub fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
     }
 
     /// Returns whether a token can be sent to this address.

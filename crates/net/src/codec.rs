@@ -7,15 +7,15 @@ use tokio_util::{
     codec::{AnyDelimiterCodec, AnyDelimiterCodecError, Decoder},
 };
 
-/// Maximum length of a line in bytes; the longest message of our protocols has fewer than 300.
+/// Maximum length of a line in bytes; the longest of our protocols that have lines has fewer than 300.
 pub const MAX_LINE: usize = 4096;
 
 /// A line that cannot be read; the connection continues after it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadLine {
-    /// Longer than [`MAX_LINE`]; the rest of the line is discarded.
-    #[error("a line longer than {MAX_LINE} bytes")]
-    TooLong,
+    /// Longer than this many bytes; the rest of the line is discarded.
+    #[error("a line longer than {0} bytes")]
+    TooLong(usize),
     /// Not UTF-8.
     #[error("a line that is not UTF-8")]
     NotUtf8,
@@ -24,23 +24,26 @@ pub enum BadLine {
 #[derive(Debug)]
 pub(crate) struct LineCodec {
     chunks: AnyDelimiterCodec,
+    /// Byte that ends a line.
+    pub(crate) end: u8,
     is_telnet: bool,
 }
 
 impl LineCodec {
     /// Lines end with `\n` or `\r\n`; empty lines are skipped.
     pub(crate) fn plain() -> LineCodec {
-        LineCodec::new(false)
+        LineCodec::ended_by(b'\n', MAX_LINE)
     }
 
     /// Lines also end with `\r\0`, as telnet sends them; empty lines count.
     pub(crate) fn telnet() -> LineCodec {
-        LineCodec::new(true)
+        LineCodec { is_telnet: true, ..LineCodec::plain() }
     }
 
-    fn new(is_telnet: bool) -> LineCodec {
-        let chunks = AnyDelimiterCodec::new_with_max_length(vec![b'\n'], Vec::new(), MAX_LINE);
-        LineCodec { chunks, is_telnet }
+    /// Lines of at most so many bytes end with this one; empty lines are skipped.
+    pub(crate) fn ended_by(end: u8, max_line: usize) -> LineCodec {
+        let chunks = AnyDelimiterCodec::new_with_max_length(vec![end], Vec::new(), max_line);
+        LineCodec { chunks, end, is_telnet: false }
     }
 }
 
@@ -61,7 +64,9 @@ impl Decoder for LineCodec {
             let line = match self.chunks.decode(bytes) {
                 Ok(None) => return Ok(None),
                 Ok(Some(chunk)) => text(&chunk),
-                Err(AnyDelimiterCodecError::MaxChunkLengthExceeded) => Err(BadLine::TooLong),
+                Err(AnyDelimiterCodecError::MaxChunkLengthExceeded) => {
+                    Err(BadLine::TooLong(self.chunks.max_length()))
+                }
                 Err(AnyDelimiterCodecError::Io(error)) => return Err(error),
             };
             if self.is_telnet || line.as_ref().map_or(true, |line| !line.trim().is_empty()) {
@@ -125,8 +130,12 @@ mod tests {
     fn bad_lines_are_reported_and_skipped() {
         let long = [&vec![b'x'; 3 * MAX_LINE][..], b"\r\ntwo\n\xff\nthree\n"].concat();
         for piece in [1, 100, 10 * MAX_LINE] {
-            let expected =
-                [Err(BadLine::TooLong), Ok("two".to_owned()), Err(BadLine::NotUtf8), Ok("three".to_owned())];
+            let expected = [
+                Err(BadLine::TooLong(MAX_LINE)),
+                Ok("two".to_owned()),
+                Err(BadLine::NotUtf8),
+                Ok("three".to_owned()),
+            ];
             assert_eq!(decode(&long, piece), expected);
         }
     }

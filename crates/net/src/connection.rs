@@ -112,11 +112,12 @@ pub fn over_telnet(stream: TcpStream) -> Result<(LineReader, LineWriter), NetErr
     split_tcp(stream, LineCodec::telnet())
 }
 
-fn split_tcp(stream: TcpStream, codec: LineCodec) -> Result<(LineReader, LineWriter), NetError> {
+pub(crate) fn split_tcp(stream: TcpStream, codec: LineCodec) -> Result<(LineReader, LineWriter), NetError> {
     tune(&stream)?;
-    let (read, write) = stream.into_split();
+    let (read, socket) = stream.into_split();
+    let line_end = char::from(codec.end);
     let lines = FramedRead::new(QuickAck::new(read), codec);
-    Ok((LineReader(Reader::Tcp(lines)), LineWriter::new(Writer::Tcp(write))))
+    Ok((LineReader(Reader::Tcp(lines)), LineWriter::new(Writer::Tcp { socket, line_end })))
 }
 
 /// Takes over a TCP connection whose peer asks for WebSocket: one message per text frame. A handshake that `admit` does
@@ -274,7 +275,10 @@ pub struct LineWriter {
 
 #[derive(Debug)]
 enum Writer {
-    Tcp(OwnedWriteHalf),
+    Tcp {
+        socket: OwnedWriteHalf,
+        line_end: char,
+    },
     /// The end of a frame is that of its line; `line_end` comes on top.
     Ws {
         sink: SplitSink<WebSocket, Message>,
@@ -297,11 +301,11 @@ impl LineWriter {
     /// # Errors
     /// [`NetError`]: the connection is unusable.
     pub async fn send(&mut self, line: &str) -> Result<(), NetError> {
-        let line_end = match &self.half {
-            Writer::Tcp(_) => "\n",
-            Writer::Ws { line_end, .. } => line_end,
+        let text = match &self.half {
+            Writer::Tcp { line_end, .. } => format!("{line}{line_end}"),
+            Writer::Ws { line_end, .. } => format!("{line}{line_end}"),
         };
-        self.send_text(&format!("{line}{line_end}")).await
+        self.send_text(&text).await
     }
 
     /// Sends text as it is, in one write or as one text frame.
@@ -311,7 +315,7 @@ impl LineWriter {
     pub async fn send_text(&mut self, text: &str) -> Result<(), NetError> {
         let write = async {
             match &mut self.half {
-                Writer::Tcp(socket) => Ok(socket.write_all(text.as_bytes()).await?),
+                Writer::Tcp { socket, .. } => Ok(socket.write_all(text.as_bytes()).await?),
                 Writer::Ws { sink, .. } => Ok(sink.send(Message::text(text)).await?),
             }
         };
@@ -322,7 +326,7 @@ impl LineWriter {
     pub async fn close(mut self) {
         let goodbye = async {
             match &mut self.half {
-                Writer::Tcp(socket) => drop(socket.shutdown().await),
+                Writer::Tcp { socket, .. } => drop(socket.shutdown().await),
                 Writer::Ws { sink, .. } => drop(sink.close().await),
             }
         };
@@ -369,6 +373,6 @@ mod tests {
     async fn continues_after_a_line_that_is_too_long() {
         let long: &'static [u8] =
             Box::leak([&vec![b'x'; 10 << 20][..], b"\ntwo\n"].concat().into_boxed_slice());
-        assert_eq!(read_all(long).await, [Err(BadLine::TooLong), Ok("two".to_owned())]);
+        assert_eq!(read_all(long).await, [Err(BadLine::TooLong(MAX_LINE)), Ok("two".to_owned())]);
     }
 }

@@ -4,6 +4,7 @@
 #[macro_use]
 extern crate zeitnot_testing;
 
+pub mod cerveau;
 pub mod chessdb;
 pub mod contest;
 pub mod engines;

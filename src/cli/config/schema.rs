@@ -108,6 +108,7 @@ pub enum Audience {
     Contest,
     Tuc,
     Imcs,
+    Cerveau,
     Arena,
     Match,
 }
@@ -150,6 +151,12 @@ pub fn sample_for(audience: Audience) -> String {
             "play",
             &["server imcs", "engine", "bot", "log"],
             &[("[[server]] imcs", &["password"])],
+        ),
+        Audience::Cerveau => (
+            "Configuration of Zeitnot for chess on Cerveau",
+            "play",
+            &["server cerveau", "engine", "bot", "log"],
+            &[("[[server]] cerveau", &[])],
         ),
         Audience::Arena => {
             ("Configuration of Zeitnot for a tournament server", "arena", &["arena", "log", "metrics"], arena)

@@ -2,7 +2,7 @@
 
 use std::{fmt, num::NonZeroU32, path::PathBuf, time::Duration};
 
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::{Deserialize, Deserializer};
 use zeitnot_net::{
     Address, Contradictions,
     secret::{Secret, SecretKey},
@@ -44,7 +44,7 @@ pub struct Config {
 #[serde(deny_unknown_fields)]
 struct Table {
     /// tcp://host:port
-    #[serde(deserialize_with = "over_tcp")]
+    #[serde(deserialize_with = "Address::of_tcp")]
     #[schemars(with = "String", example = &"tcp://localhost:3589")]
     address: Address,
     /// The bot's name there.
@@ -109,15 +109,6 @@ impl Config {
 
 fn password<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
     PASSWORD.read(deserializer)
-}
-
-/// Reads the address. IMCS has no WebSocket.
-fn over_tcp<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Address, D::Error> {
-    let address = Address::deserialize(deserializer)?;
-    if address.takes_token() {
-        return Err(D::Error::custom(format!("{address}: IMCS has no WebSocket: expected tcp://host:port")));
-    }
-    Ok(address)
 }
 
 impl fmt::Display for Config {
