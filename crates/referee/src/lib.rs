@@ -17,6 +17,7 @@ mod machine;
 mod offer;
 mod prizes;
 mod record;
+mod server_board;
 
 pub use adjudication::{Adjudication, DrawRule, Opinion, ResignRule};
 pub use board::{Board, Rewind, ServedGame};
@@ -26,6 +27,7 @@ pub use machine::{Expiry, PlayedMove, Referee, RefereeRules, Refusal, TRANSIT, U
 pub use offer::OfferChange;
 pub use prizes::Prizes;
 pub use record::GameRecord;
+pub use server_board::ServerBoard;
 
 #[cfg(test)]
 mod tests;

@@ -8,10 +8,10 @@ use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 use zeitnot_host::{live::view::Thought, origin::Origin, schema};
 use zeitnot_net::Rate;
-use zeitnot_referee::Board;
+use zeitnot_referee::{Board, ServerBoard};
 use zeitnot_rules::{GameError, GameKind, UnknownGame};
 
-use super::{board::TableBoard, level::Strength, search::Searcher, turns::Turns, view};
+use super::{level::Strength, search::Searcher, turns::Turns, view};
 use crate::keyed::Rations;
 
 /// Limits of an analysis.
@@ -97,7 +97,7 @@ impl Analyst {
         }
         let (kind, board) = request.position()?;
         let turn = timeout(WAIT, self.turns.take(from)).await.map_err(|_| NoAnalysis::Busy)?;
-        let finding = self.searcher.find(kind, &board.game, STRENGTH, None, CancellationToken::new());
+        let finding = self.searcher.find(kind, board.game(), STRENGTH, None, CancellationToken::new());
         let found = finding.await;
         drop(turn);
         let thought = found.as_ref().and_then(|found| view::thought(found, board.turn()));
@@ -107,7 +107,7 @@ impl Analyst {
 }
 
 impl AnalysisRequest {
-    fn position(&self) -> Result<(GameKind, TableBoard), NoAnalysis> {
+    fn position(&self) -> Result<(GameKind, ServerBoard), NoAnalysis> {
         let kind: GameKind = self.kind.parse()?;
         if self.chess960 && kind != GameKind::Chess {
             return Err(NoAnalysis::NotChess(kind.name()));
@@ -116,7 +116,7 @@ impl AnalysisRequest {
         if self.moves.len() > MAX_MOVES || fen.is_some_and(|fen| fen.len() > MAX_FEN) {
             return Err(NoAnalysis::Long);
         }
-        let mut board = TableBoard::new(kind, self.chess960, fen)?;
+        let mut board = ServerBoard::new(kind, self.chess960, fen)?;
         for mv in &self.moves {
             board.play(mv)?;
         }

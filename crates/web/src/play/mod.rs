@@ -10,7 +10,6 @@
 
 mod action;
 mod analysis;
-mod board;
 mod level;
 mod local;
 mod refusal;

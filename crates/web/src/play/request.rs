@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use zeitnot_host::schema;
-use zeitnot_referee::Board;
+use zeitnot_referee::{Board, ServerBoard};
 use zeitnot_rules::{ByColor, Color, GameError, GameKind, TimeControl, UnknownGame};
 
-use super::{board::TableBoard, level::Level};
+use super::level::Level;
 
 /// Longest time of a clock, so that a table does not stay for ever.
 const MAX_INITIAL: Duration = Duration::from_secs(3 * 3600);
@@ -95,7 +95,7 @@ pub(super) enum Sitter {
 /// Table as it was asked for.
 #[derive(Debug)]
 pub(super) struct Setup {
-    pub(super) board: TableBoard,
+    pub(super) board: ServerBoard,
     pub(super) time_control: Option<TimeControl>,
     pub(super) sitters: ByColor<Sitter>,
     /// Side of the one who asked.
@@ -129,7 +129,7 @@ impl TableRequest {
         if fen.is_some_and(|fen| fen.len() > MAX_FEN) {
             return Err(BadTable::LongPosition);
         }
-        let board = TableBoard::new(kind, self.chess960, fen)?;
+        let board = ServerBoard::new(kind, self.chess960, fen)?;
         if board.outcome().is_over() {
             return Err(BadTable::Over);
         }

@@ -241,7 +241,7 @@ impl Tables {
         let now = Instant::now();
         let Some(table) = self.tables.get_mut(&id) else { return };
         if let Some(Question { level, clock, stop, number }) = table.question(now) {
-            let game = &table.hosted.referee.board.game;
+            let game = table.hosted.referee.board.game();
             let kind = table.hosted.info.kind;
             let search = self.searcher.find(kind, game, level.strength(), clock, stop.clone());
             let handle = self.handle.clone();

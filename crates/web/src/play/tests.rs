@@ -493,7 +493,7 @@ proptest! {
         });
         let request: super::request::TableRequest = serde_json::from_value(json).unwrap();
         if let Ok(setup) = request.check() {
-            prop_assert!(!setup.board.game.legal_moves().is_empty());
+            prop_assert!(!setup.board.game().legal_moves().is_empty());
         }
     }
 }

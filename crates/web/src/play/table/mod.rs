@@ -18,14 +18,14 @@ use zeitnot_host::{
 };
 use zeitnot_net::secret::Secret;
 use zeitnot_referee::{
-    Adjudication, Allowance, Board, Cause, Expiry, OfferChange, Referee, RefereeRules, TRANSIT, Untimed,
+    Adjudication, Allowance, Board, Cause, Expiry, OfferChange, Referee, RefereeRules, ServerBoard, TRANSIT,
+    Untimed,
 };
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_wire::uci::UciScore;
 
 use super::{
     action::{Action, Word},
-    board::TableBoard,
     level::Level,
     refusal::BadAction,
     request::{Setup, Sitter},
@@ -55,7 +55,7 @@ pub(super) struct Table {
     /// Address that it was asked for from.
     pub(super) from: Origin,
     pub(super) seats: ByColor<Seat>,
-    pub(super) hosted: HostedGame<TableBoard>,
+    pub(super) hosted: HostedGame<ServerBoard>,
     /// Thoughts of the bot about its moves, by their plies.
     thoughts: BTreeMap<usize, Thought>,
     created: Instant,

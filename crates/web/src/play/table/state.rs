@@ -48,7 +48,7 @@ impl Table {
     fn state(&self, you: Color, now: Instant) -> TableState {
         let side = |is: &dyn Fn(Color) -> bool| Color::BOTH.into_iter().find(|color| is(*color));
         let legal = match self.can_move(you) {
-            true => self.hosted.referee.board.game.legal_moves(),
+            true => self.hosted.referee.board.game().legal_moves(),
             false => Vec::new(),
         };
         TableState {

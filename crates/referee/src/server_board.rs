@@ -1,34 +1,46 @@
-//! Board of a table: any game, and the server's part in a game of chance.
+//! Board of any game, with the server's part in a game of chance.
 
-use zeitnot_referee::{Board, Prizes, Rewind};
 use zeitnot_rules::{
     Color, DynGame, GameError, GameKind, MoveText, Outcome,
     chess::{Chess, chess960_start},
     tuc::Tuc,
 };
 
-/// Game at a table.
+use crate::{
+    board::{Board, Rewind},
+    prizes::Prizes,
+};
+
+/// Board of a game whose rules are known at run time. In TUC-Chess it deals the prizes.
 #[derive(Debug)]
-pub(super) struct TableBoard {
-    pub(super) game: DynGame,
+pub struct ServerBoard {
+    game: DynGame,
     /// Positions after each move of TUC-Chess, in which prizes are dealt.
     dealt: Vec<Tuc>,
 }
 
-impl TableBoard {
-    /// Sets up a game, from its usual start or this position.
-    pub(super) fn new(kind: GameKind, chess960: bool, fen: Option<&str>) -> Result<TableBoard, GameError> {
+impl ServerBoard {
+    /// Sets up a game, from its usual start or this position; `chess960`: as one of Chess960, from a random start.
+    ///
+    /// # Errors
+    /// [`GameError::Position`] with the reason.
+    pub fn new(kind: GameKind, chess960: bool, fen: Option<&str>) -> Result<ServerBoard, GameError> {
         let game = match (chess960, fen) {
             (true, Some(fen)) => Chess::parse_chess960(fen)?.into(),
             (true, None) => Chess::parse_chess960(&chess960_start(&mut fastrand::Rng::new()))?.into(),
             (false, fen) => DynGame::begin(kind, fen)?,
         };
-        Ok(TableBoard { game, dealt: Vec::new() })
+        Ok(game.into())
+    }
+
+    /// Returns the game so far.
+    pub fn game(&self) -> &DynGame {
+        &self.game
     }
 
     /// Returns a new game with the same start.
-    pub(super) fn again(&self) -> TableBoard {
-        TableBoard { game: self.game.again(), dealt: Vec::new() }
+    pub fn again(&self) -> ServerBoard {
+        self.game.again().into()
     }
 
     /// Draws what the last move brought, and deals a new prize.
@@ -42,7 +54,14 @@ impl TableBoard {
     }
 }
 
-impl Board for TableBoard {
+impl From<DynGame> for ServerBoard {
+    /// A board for a game without moves.
+    fn from(game: DynGame) -> ServerBoard {
+        ServerBoard { game, dealt: Vec::new() }
+    }
+}
+
+impl Board for ServerBoard {
     fn kind(&self) -> GameKind {
         self.game.kind()
     }
@@ -83,7 +102,7 @@ impl Board for TableBoard {
     }
 }
 
-impl Rewind for TableBoard {
+impl Rewind for ServerBoard {
     fn rewind(&mut self, plies: usize) {
         self.game.truncate(plies);
         self.dealt.truncate(plies);
@@ -100,7 +119,7 @@ mod tests {
     #[test]
     fn what_chance_brought_stays_after_a_takeback() {
         for _ in 0..20 {
-            let mut board = TableBoard::new(GameKind::Tuc, false, None).unwrap();
+            let mut board = ServerBoard::new(GameKind::Tuc, false, None).unwrap();
             let mut positions = vec![board.game.now()];
             while positions.len() < 30 && !board.outcome().is_over() {
                 let moves = board.game.legal_moves();
@@ -121,9 +140,9 @@ mod tests {
     #[test]
     fn chess960_castles_by_taking_the_rook() {
         let fen = "nrk1bqrn/pppppppp/8/8/8/8/PPPPPPPP/NRK1BQRN w KQkq - 0 1";
-        let board = TableBoard::new(GameKind::Chess, true, Some(fen)).unwrap();
+        let board = ServerBoard::new(GameKind::Chess, true, Some(fen)).unwrap();
         let castling = board.game.legal_moves().into_iter().find(|(_, san)| san == "O-O-O");
         assert_eq!(castling.unwrap().0.as_str(), "c1b1");
-        assert!(TableBoard::new(GameKind::Chess, true, None).unwrap().game.own_start().is_some());
+        assert!(ServerBoard::new(GameKind::Chess, true, None).unwrap().game.own_start().is_some());
     }
 }
