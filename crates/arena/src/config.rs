@@ -5,7 +5,6 @@ use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf};
 use zeitnot_host::database::DatabaseLocation;
 use zeitnot_net::Contradictions;
 use zeitnot_pairing::Name;
-use zeitnot_rules::chess::Chess;
 use zeitnot_settings::settings;
 use zeitnot_web::{page, places::PlaceLimits};
 
@@ -13,7 +12,6 @@ use crate::{
     error::ArenaError,
     imcs, lichess,
     listening::{Ends, Listening},
-    openings,
     tournament::{StartKind, TournamentConfig},
     tuc::TucConfig,
 };
@@ -204,8 +202,8 @@ impl Config {
     /// # Errors
     /// [`ArenaError`] with the first one that cannot be used.
     pub fn check_files(&self) -> Result<(), ArenaError> {
-        for openings in self.tournament.iter().filter_map(|tournament| tournament.openings.as_ref()) {
-            openings::load(openings, &Chess::start())?;
+        for tournament in &self.tournament {
+            tournament.openings.as_ref().map_or(Ok(()), |it| it.read(tournament.game).map(drop))?;
         }
         for tournament in &self.tournament {
             tournament.open_keys(&self.accounts_of(&tournament.name).collect())?;

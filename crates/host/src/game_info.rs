@@ -128,6 +128,13 @@ impl GameInfo {
     }
 }
 
+impl GameHeader {
+    /// Returns whether it is a game of Chess960, as its start tells.
+    pub fn is_chess960(&self) -> bool {
+        self.start.as_deref().is_some_and(|start| is_chess960(self.kind, start))
+    }
+}
+
 /// Returns whether a game of those rules that begins in this position is one of Chess960: standard chess cannot hold it.
 pub(crate) fn is_chess960(kind: GameKind, start_fen: &str) -> bool {
     kind == GameKind::Chess && Chess::parse(start_fen).is_ok_and(|start| start.is_chess960())

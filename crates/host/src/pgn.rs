@@ -105,9 +105,8 @@ fn tags(game: &Game, result: &str) -> Vec<(&'static str, String)> {
     }
     if summary.kind != GameKind::Chess.name() {
         // By the names of Lichess, which other programs read.
-        let is_it = |key: &&VariantKey| key.game().is_some_and(|kind| kind.name() == summary.kind);
-        let known = VariantKey::KNOWN.iter().find(is_it);
-        let name = known.map_or_else(|| summary.kind.clone(), |key| Variant::from(key.clone()).name);
+        let known = summary.kind.parse().ok().and_then(VariantKey::of);
+        let name = known.map_or_else(|| summary.kind.clone(), |key| Variant::from(key).name);
         tags.push(("Variant", name));
     } else if is_chess960(GameKind::Chess, &game.start_fen) {
         tags.push(("Variant", Variant::from(VariantKey::Chess960).name));

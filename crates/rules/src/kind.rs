@@ -2,14 +2,16 @@
 
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::shorten;
 
 macro_rules! kinds {
     ($($kind:ident = $name:literal,)*) => {
         /// A game, by its rules.
-        #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+        #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum GameKind {
-            $(#[doc = concat!("`", $name, "`")] $kind),*
+            $(#[doc = concat!("`", $name, "`")] #[serde(rename = $name)] $kind),*
         }
 
         impl GameKind {

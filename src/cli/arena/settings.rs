@@ -53,6 +53,8 @@ enum Form {
     Number,
     Switch,
     List,
+    /// The lines of a file.
+    Lines,
 }
 
 /// All of them, the time control first.
@@ -77,7 +79,9 @@ impl Setting {
         let types = &value["type"];
         let is =
             |kind: &str| *types == kind || types.as_array().is_some_and(|types| types.contains(&kind.into()));
-        let form = if is("integer") {
+        let form = if key == "openings" {
+            Form::Lines
+        } else if is("integer") {
             Form::Number
         } else if is("boolean") {
             Form::Switch
@@ -88,7 +92,7 @@ impl Setting {
         };
         let named = value.get("items").unwrap_or(value)["$ref"].as_str();
         let values = named.and_then(|named| schema.pointer(named.trim_start_matches('#')));
-        let values = values.and_then(|named| named["enum"].as_array());
+        let values = values.unwrap_or(value)["enum"].as_array();
         let mut help = [property, value].iter().find_map(|it| it["description"].as_str()).unwrap_or_default();
         help = help.trim_end_matches('.');
         let mut help = help.replace('`', "");
@@ -113,6 +117,7 @@ impl Setting {
                 arg.value_parser(value_parser!(bool))
             }
             Form::List => arg.value_name("NAME").action(ArgAction::Append).value_delimiter(','),
+            Form::Lines => arg.value_name("FILE").value_parser(lines),
         }
     }
 
@@ -123,9 +128,17 @@ impl Setting {
             Form::Text => matches.get_one(key).map(|text: &String| json!(text)),
             Form::Number => matches.get_one(key).map(|number: &u32| json!(number)),
             Form::Switch => matches.get_one(key).map(|switch: &bool| json!(switch)),
+            Form::Lines => matches.get_one(key).map(|lines: &Vec<String>| json!(lines)),
             Form::List => matches.get_many(key).map(|names| json!(names.collect::<Vec<&String>>())),
         }
     }
+}
+
+/// Reads the lines of a file, without the empty ones and comments.
+fn lines(path: &str) -> Result<Vec<String>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    Ok(lines.map(str::to_owned).collect())
 }
 
 #[cfg(test)]
@@ -152,6 +165,16 @@ mod tests {
     }
 
     #[test]
+    fn openings_are_read_from_a_file() {
+        use std::io::Write;
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        writeln!(file, "# two\n\n8/8 w\n 8/7k b ").unwrap();
+        let path = file.path().to_str().unwrap();
+        let fields = given(&["--game", "atomic", "--chess960", "--openings", path]);
+        assert_eq!(fields, json!({"game": "atomic", "chess960": true, "openings": ["8/8 w", "8/7k b"]}));
+    }
+
+    #[test]
     fn help_names_the_values_that_are_possible() {
         let help = Settings::augment_args(Command::new("create")).render_long_help().to_string();
         for (option, text) in [
@@ -159,6 +182,7 @@ mod tests {
                 "--time <TEXT>",
                 "Seconds for each player and game, and seconds added after each move: \"3+0.05\"",
             ),
+            ("--game <TEXT>", "Game that is played [chess, minichess-imcs, "),
             ("--pairing <TEXT>", "Pairing system [round-robin, swiss, gauntlet, knockout]"),
             ("--acceleration <TEXT>", "Virtual points in the first rounds of a Swiss tournament [baku]"),
             ("--games-per-pair <N>", "Games of each pair"),

@@ -5,7 +5,7 @@ use tokio::{sync::mpsc, time::Instant};
 use zeitnot_host::tag::GameTag;
 use zeitnot_pairing::Name;
 use zeitnot_referee::Cause;
-use zeitnot_rules::{ByColor, Color, GameResult};
+use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 use zeitnot_wire::lichess::{GameId, Source, UserId, VariantKey};
 
 use super::{
@@ -106,7 +106,11 @@ impl Class {
     ) -> Option<Game> {
         let info = &view.info;
         let terms = Terms {
-            variant: if info.is_own_start { VariantKey::FromPosition } else { VariantKey::Standard },
+            variant: match info.kind {
+                GameKind::Chess if info.is_chess960() => VariantKey::Chess960,
+                GameKind::Chess if info.is_own_start => VariantKey::FromPosition,
+                kind => VariantKey::of(kind)?,
+            },
             rated: false,
             time: info.time_control?,
             fen: info.is_own_start.then(|| info.start_fen.clone()),

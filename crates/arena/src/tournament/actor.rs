@@ -10,7 +10,6 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use zeitnot_net::wait::until;
 use zeitnot_pairing::{Name, PairingSystem, SeatNo, format::MAX_PLAYERS, standings::Standings};
-use zeitnot_rules::chess::Chess;
 use zeitnot_wire::printable;
 
 use super::{
@@ -24,6 +23,7 @@ use super::{
     record::Record,
     reports::Reports,
     restore::Restored,
+    starts::Starts,
 };
 use crate::{client::Client, message::Request, news::Event};
 use zeitnot_engine::priority;
@@ -97,7 +97,7 @@ impl TournamentActor {
         config: TournamentConfig,
         admission: Admission,
         per_address: usize,
-        openings: Vec<Chess>,
+        starts: Starts,
         store: Store,
         mut reports: Reports,
         opened: Option<(Database, Opened)>,
@@ -105,7 +105,7 @@ impl TournamentActor {
         let (handle, jobs) = jobs::channel();
         let limits = SeatLimits { seats: MAX_PLAYERS, per_address, hold: config.name_held };
         let (mut restored, mut journal) = (Restored::new(&config, limits), Journal::none());
-        let mut boards = Boards::new(openings);
+        let mut boards = Boards::new(starts);
         if let Some((database, Opened { history, .. })) = opened {
             restored.replay(&history);
             boards.replay(&history);

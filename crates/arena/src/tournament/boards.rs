@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tokio::time::Instant;
 use zeitnot_pairing::{Name, Pairing, PairingSystem, SeatNo};
-use zeitnot_referee::Cause;
-use zeitnot_rules::{ByColor, Color, DynGame, chess::Chess};
+use zeitnot_referee::{Cause, ServerBoard};
+use zeitnot_rules::{ByColor, Color, GameError};
 
-use super::{journal::Journal, record::names};
+use super::{journal::Journal, record::names, starts::Starts};
 use crate::{client::Client, online_game::OnlineGame};
 use zeitnot_host::{
     database::{GameEnd, GameHeader, GameRow, History},
@@ -15,11 +15,11 @@ use zeitnot_host::{
     tag::GameTag,
 };
 
-pub(super) type TournamentGame = OnlineGame<DynGame>;
+pub(super) type TournamentGame = OnlineGame<ServerBoard>;
 
 #[derive(Debug)]
 pub(super) struct Boards {
-    openings: Vec<Chess>,
+    starts: Starts,
     running: BTreeMap<GameTag, Running>,
     /// Games that began.
     begun: u32,
@@ -44,8 +44,8 @@ struct BrokenOff {
 }
 
 impl Boards {
-    pub(super) fn new(openings: Vec<Chess>) -> Boards {
-        Boards { openings, running: BTreeMap::new(), begun: 0, broken_off: Vec::new() }
+    pub(super) fn new(starts: Starts) -> Boards {
+        Boards { starts, running: BTreeMap::new(), begun: 0, broken_off: Vec::new() }
     }
 
     /// Takes in the games of before a restart.
@@ -77,12 +77,17 @@ impl Boards {
         self.begun.saturating_add(1)
     }
 
-    /// Returns the position in which a game of that pairing begins.
-    pub(super) fn opening(&self, pairing: Pairing) -> Chess {
-        match self.openings.as_slice() {
-            [] => Chess::start(),
-            openings => openings[(pairing.opening % openings.len() as u64) as usize].clone(),
-        }
+    /// Sets up a game of that pairing.
+    ///
+    /// # Errors
+    /// The rules refuse their own start.
+    pub(super) fn set_up(&self, pairing: Pairing) -> Result<ServerBoard, GameError> {
+        self.starts.board(pairing.opening)
+    }
+
+    /// Has games begin elsewhere from now on, or be another game.
+    pub(super) fn begin_from(&mut self, starts: Starts) {
+        self.starts = starts;
     }
 
     /// Takes in a game that has begun.

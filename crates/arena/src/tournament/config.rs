@@ -12,18 +12,23 @@ use serde::{
     de::value::{self, MapDeserializer},
 };
 use serde_json::{Value, json};
-use utoipa::{PartialSchema, ToSchema};
-use zeitnot_host::database::{Opening, SettingsText};
+use utoipa::{PartialSchema, ToSchema, openapi::Object};
+use zeitnot_host::{
+    database::{Opening, SettingsText},
+    schema::game_kind,
+};
 use zeitnot_net::{Contradictions, secret::Secret};
 use zeitnot_pairing::{
     Name, PairingSystem,
     format::{AccelerationKind, Format, MAX_PLAYERS, PairingKind, TieBreak},
 };
 use zeitnot_rules::{GameKind, TimeControl};
-use zeitnot_settings::{Got, HumanTime, JsonSchema, fault, schema_of, schemars};
-use zeitnot_wire::contest::Wish;
+use zeitnot_settings::{
+    Got, HumanTime, JsonSchema, Schema, SchemaGenerator, fault, schema_of, schemars, words,
+};
+use zeitnot_wire::{contest::Wish, lichess::VariantKey};
 
-use crate::{duration::seconds, error::ArenaError, keys::Keys};
+use crate::{duration::seconds, error::ArenaError, keys::Keys, openings::Openings};
 
 /// Games of each pair, at most.
 const MAX_GAMES_PER_PAIR: u32 = 1_000_000;
@@ -45,6 +50,14 @@ pub struct TournamentConfig {
     #[schema(rename = "time_control", value_type = String, pattern = "^[0-9.]+(\\+[0-9.]+)?$", example = "3+0.05")]
     #[schemars(with = "String", example = &"3+0.05")]
     pub time: TimeControl,
+    /// Game that is played.
+    #[serde(default = "chess")]
+    #[schema(schema_with = game)]
+    #[schemars(schema_with = "games")]
+    pub game: GameKind,
+    /// Games begin from random positions of Chess960; a game and its return game from the same one. For chess only.
+    #[serde(default)]
+    pub chess960: bool,
     /// Pairing system.
     #[serde(default)]
     pub pairing: PairingKind,
@@ -119,16 +132,24 @@ pub struct TournamentConfig {
     #[serde(default, skip_serializing)]
     #[schemars(example = &"class.keys")]
     pub keys: Option<PathBuf>,
-    /// File of openings, one FEN or EPD a line; a game and its return game begin from the same one.
-    #[serde(default, skip_serializing)]
-    #[schemars(example = &"openings.epd")]
-    pub openings: Option<PathBuf>,
+    /// Positions in which games begin, in this order, in place of the usual one: a file with a FEN or EPD of the game on
+    /// each line. A game and its return game begin from the same one.
+    #[serde(default, skip_serializing_if = "is_file")]
+    #[schema(value_type = Option<Vec<String>>, max_items = 1000)]
+    #[schemars(with = "Option<String>", example = &"openings.epd")]
+    pub openings: Option<Openings>,
 }
 
 impl fmt::Display for TournamentConfig {
     /// Says who meets whom and who may join, without secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {}: {}", self.name, self.time, self.pairing.name())?;
+        write!(f, "{} at {}: ", self.name, self.time)?;
+        match (self.game, self.chess960) {
+            (_, true) => f.write_str("chess960, ")?,
+            (GameKind::Chess, false) => {}
+            (game, false) => write!(f, "{}, ", game.name())?,
+        }
+        f.write_str(self.pairing.name())?;
         match (self.pairing, self.rounds) {
             (PairingKind::RoundRobin | PairingKind::Gauntlet, _) => {
                 write!(f, ", games per pair: {}", self.games_per_pair)?;
@@ -203,6 +224,14 @@ impl TournamentConfig {
             found.at_most(("players", players), (limit, most));
         }
         found.above_zero(&[("ack_timeout", self.ack_timeout)]);
+        if accounts > 0 && VariantKey::of(self.game).is_none() {
+            let game = self.game.name();
+            let what = format!(
+                "\"{game}\" cannot be played by the accounts of [arena.lichess], as Lichess does not have it: remove their \
+                 class, or choose another game"
+            );
+            found.add(&["game"], what);
+        }
         if let Some((one, other)) = alike(&self.gauntlet) {
             found.add(
                 &["gauntlet"],
@@ -246,7 +275,7 @@ impl TournamentConfig {
 
     /// Returns what a database needs to take it up, with the settings that the organiser has given a new one.
     pub(super) fn opening(&self, created: Option<SettingsText>) -> Opening {
-        let (name, kind, time_control) = (self.name.clone(), GameKind::Chess, self.time);
+        let (name, kind, time_control) = (self.name.clone(), self.game, self.time);
         Opening { name, kind, time_control, format: self.format(), created }
     }
 
@@ -287,6 +316,7 @@ impl TournamentConfig {
     pub(crate) fn check(&self) -> Result<(), String> {
         self.check_bounds()?;
         self.check_start()?;
+        self.check_game()?;
         self.check_pairing()?;
         self.pairing.check_tie_breaks(&self.tie_breaks)?;
         self.password.as_ref().map_or(Ok(()), check_password)?;
@@ -321,6 +351,25 @@ impl TournamentConfig {
             }
             _ if self.late_entries && self.pairing == PairingKind::Knockout => {
                 Err("late_entries: a knockout admits no players after its beginning".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the keys about the game. Files are not read here.
+    fn check_game(&self) -> Result<(), String> {
+        match &self.openings {
+            _ if self.chess960 && self.game != GameKind::Chess => {
+                Err(format!("chess960: only with game = \"chess\", not with \"{}\"", self.game.name()))
+            }
+            Some(openings) if self.chess960 && !openings.are_none() => {
+                Err("chess960: not beside openings, which can be positions of Chess960 themselves".into())
+            }
+            Some(openings) if !openings.is_file() => {
+                openings.read(self.game).map(drop).map_err(|error| match error {
+                    ArenaError::Config(why) => why,
+                    error => error.to_string(),
+                })
             }
             _ => Ok(()),
         }
@@ -368,6 +417,27 @@ pub(super) fn check_password(password: &Secret) -> Result<(), String> {
         true => Err("password: it begins with +, as wishes in JOIN do: choose another one".into()),
         false => Ok(()),
     }
+}
+
+fn chess() -> GameKind {
+    GameKind::Chess
+}
+
+fn game() -> Object {
+    let (description, default) = (Some("Game that is played.".to_owned()), Some(json!(chess())));
+    let mut schema = game_kind();
+    (schema.description, schema.default) = (description, default);
+    schema
+}
+
+fn games(_: &mut SchemaGenerator) -> Schema {
+    words(GameKind::ALL)
+}
+
+/// An organiser who is not at the machine names no files, and is shown none.
+#[allow(clippy::ref_option)] // As serde passes it.
+fn is_file(openings: &Option<Openings>) -> bool {
+    openings.as_ref().is_some_and(Openings::is_file)
 }
 
 fn games_per_pair() -> u32 {

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use time::OffsetDateTime;
 use tokio::task::spawn_blocking;
 use zeitnot_pairing::Name;
-use zeitnot_rules::chess::Chess;
 
 use super::{
     actor::TournamentActor,
@@ -14,8 +13,9 @@ use super::{
     refusals::Refusals,
     reports::Reports,
     settings::{Access, Settings},
+    starts::Starts,
 };
-use crate::{error::ArenaError, keys::Keys, news::NewsSender, openings};
+use crate::{error::ArenaError, keys::Keys, news::NewsSender};
 use zeitnot_host::{
     database::{Database, GameRow, Opened, SettingsText, TournamentId},
     jobs::Handle,
@@ -77,10 +77,8 @@ impl Environment {
         access: Option<&Access>,
         is_new: bool,
     ) -> Result<OpenTournament, ArenaError> {
-        let openings = match config.openings.clone() {
-            Some(path) => blocking(move || openings::load(&path, &Chess::start())).await?,
-            None => Vec::new(),
-        };
+        let opened = config.clone();
+        let starts = blocking(move || Starts::open(&opened)).await?;
         let proofs = match access {
             Some(access) => access.proofs(),
             None => {
@@ -113,7 +111,7 @@ impl Environment {
         let reports = Reports::new(self.news.clone(), self.live.clone(), refusals, edition, joins);
         let (config, per_address) = (config.clone(), self.per_address);
         let (handle, actor) =
-            TournamentActor::channel(config, admission, per_address, openings, store, reports, opened);
+            TournamentActor::channel(config, admission, per_address, starts, store, reports, opened);
         Ok(OpenTournament { handle, actor, file, stored })
     }
 

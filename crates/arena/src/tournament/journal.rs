@@ -11,7 +11,8 @@ use futures_util::{
 };
 use time::OffsetDateTime;
 use zeitnot_pairing::{Name, SeatNo};
-use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult};
+use zeitnot_referee::ServerBoard;
+use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
 use super::command::{Answer, CarriedOut};
 use zeitnot_host::{
@@ -38,6 +39,7 @@ pub(super) enum Settled {
 /// A game that was not played.
 #[derive(Debug)]
 pub(super) struct Unplayed {
+    pub(super) kind: GameKind,
     pub(super) names: ByColor<Name>,
     pub(super) winner: Color,
     /// Of a game that was paired; one that falls out with a player has none.
@@ -90,7 +92,7 @@ impl Journal {
     pub(super) fn end_game(
         &mut self,
         tag: GameTag,
-        game: &mut HostedGame<DynGame>,
+        game: &mut HostedGame<ServerBoard>,
         note: Option<Note>,
     ) -> Option<GameEnd> {
         let game = game.take_end(|result| result.map(|_| self.place()), note)?;
@@ -187,12 +189,12 @@ impl Journal {
 
     /// Returns a game that is decided without being played, at the next place.
     pub(super) fn unplayed(&mut self, game: Unplayed) -> GameRow {
-        let Unplayed { names, winner, opening, round, reason, note } = game;
+        let Unplayed { kind, names, winner, opening, round, reason, note } = game;
         let at = OffsetDateTime::now_utc();
         let header = GameHeader {
             id: GameTag::random().to_string().into(),
             source: Source::Contest,
-            kind: GameKind::Chess,
+            kind,
             tournament: self.tournament(),
             round,
             opening,

@@ -23,6 +23,7 @@ use super::{
     refusals::Refusals,
     registry::{Stranger, TournamentRegistry, Tournaments},
     settings::{Access, AccessKind, AskedAccess, Drawn, Settings, SettingsChange, SettingsError},
+    starts::Starts,
 };
 use crate::error::ArenaError;
 use zeitnot_host::{
@@ -373,6 +374,7 @@ impl TournamentManager {
         let (config, asked) = Settings::changed(&known.config, change)?.checked()?;
         let access = asked.map_or(Ok(present.clone()), |asked| present.grant(asked))?;
         let handle = known.handle.clone();
+        let starts = Starts::open(&config)?;
         self.check_beginning(&config)?;
         let over = || ManageError::Over(name.clone());
         let checked = config.clone();
@@ -382,7 +384,7 @@ impl TournamentManager {
         let (admission, joins) = self.environment.admission(&name, access.proofs());
         let edited = config.clone();
         let edit = move |actor: &mut TournamentActor| {
-            actor.edit(edited)?;
+            actor.edit(edited, starts)?;
             actor.admit_by(admission, joins);
             Ok::<_, EditError>(())
         };
@@ -444,7 +446,9 @@ impl TournamentManager {
         let stored = self.known.get(name).and_then(|known| known.stored);
         if let (Some(database), Some(id)) = (&self.environment.database, stored) {
             let text = SettingsText(Settings::to_stored(config, access));
-            database.commit(vec![Change::Settings(id, config.time, config.format(), text)]).await;
+            database
+                .commit(vec![Change::Settings(id, config.game, config.time, config.format(), text)])
+                .await;
         }
     }
 }

@@ -18,6 +18,7 @@ mod registry;
 mod reports;
 pub(crate) mod restore;
 mod settings;
+mod starts;
 mod stored;
 mod view;
 

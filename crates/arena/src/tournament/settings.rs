@@ -28,9 +28,6 @@ pub(crate) struct Settings<A> {
     #[serde(flatten, deserialize_with = "organised")]
     #[schema(inline)]
     pub(crate) config: TournamentConfig,
-    /// Rules.
-    #[serde(default)]
-    kind: Kind,
     /// Access to the tournament.
     #[serde(default)]
     access: A,
@@ -78,9 +75,15 @@ fn organised<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TournamentCon
     let Fields(mut fields) = Fields::deserialize(deserializer)?;
     let schema = TournamentConfig::api_schema();
     let known = || schema["properties"].as_object().into_iter().flatten().map(|(known, _)| known);
+    if fields.get("openings").is_some_and(Value::is_string) {
+        return Err(D::Error::custom("openings: expected a list of positions"));
+    }
     if let Some(key) = fields.keys().find(|key| !known().any(|known| known == *key)) {
-        let others = ["kind", "access"].map(String::from);
-        let known = known().chain(&others).map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        let known = known()
+            .chain([&"access".to_owned()])
+            .map(|key| format!("`{key}`"))
+            .collect::<Vec<_>>()
+            .join(", ");
         let key = printable(key, MAX_KEY);
         return Err(D::Error::custom(format!("unknown field `{key}`, expected one of {known}")));
     }
@@ -89,15 +92,6 @@ fn organised<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TournamentCon
     let mut config = TournamentConfig::deserialize(Value::Object(fields)).map_err(D::Error::custom)?;
     config.start.get_or_insert(StartKind::Organiser);
     Ok(config)
-}
-
-/// Rules of a tournament.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Kind {
-    /// Orthodox chess.
-    #[default]
-    Chess,
 }
 
 /// Access to a tournament, as the organiser asks for it.
@@ -159,7 +153,7 @@ impl<A> Settings<A> {
     /// Returns the settings that a configuration has.
     pub(super) fn new(config: &TournamentConfig, access: A) -> Settings<A> {
         let config = TournamentConfig { start: Some(config.start()), ..config.clone() };
-        Settings { config, kind: Kind::Chess, access }
+        Settings { config, access }
     }
 
     /// Checks the settings; returns the configuration that has them.
@@ -181,7 +175,7 @@ impl Settings<Option<AskedAccess>> {
         if changed.config.name != config.name {
             return Err(SettingsError::Renamed(changed.config.name));
         }
-        Ok(Settings { config: changed.config, kind: changed.kind, access: change.access })
+        Ok(Settings { config: changed.config, access: change.access })
     }
 }
 
@@ -197,6 +191,10 @@ impl Settings<()> {
         let invalid = |error: serde_json::Error| SettingsError::Invalid(error.to_string());
         let damaged = |what: &str| SettingsError::Invalid(what.to_owned());
         let Fields(mut fields) = serde_json::from_str(text).map_err(invalid)?;
+        // Earlier arenas have the game under this name.
+        if let Some(kind) = fields.remove("kind") {
+            fields.insert("game".to_owned(), kind);
+        }
         let access = fields.remove("access").ok_or_else(|| damaged("missing field `access`"))?;
         let access = serde_json::from_value(access).map_err(|_| damaged("`access` is damaged"))?;
         let settings: Settings<()> = serde_json::from_value(Value::Object(fields)).map_err(invalid)?;
@@ -286,6 +284,7 @@ mod tests {
 
     use serde_json::json;
     use zeitnot_pairing::format::{PairingKind, TieBreak};
+    use zeitnot_rules::GameKind;
 
     use super::*;
 
@@ -350,7 +349,10 @@ mod tests {
         for (field, value, why) in [
             ("name", json!("a b"), "is not a name"),
             ("name", json!(".."), "stands for a folder"),
-            ("kind", json!("go"), "unknown variant"),
+            ("game", json!("go"), "unknown variant"),
+            ("chess960", json!("yes"), "expected a boolean"),
+            ("openings", json!(["8/8"]), "openings: line 1: "),
+            ("openings", json!([[1]]), "expected a file of positions"),
             ("time_control", json!("fast"), "time"),
             ("pairing", json!("swiss"), "needs rounds"),
             ("games_per_pair", json!(1_000_001), "from 1 to 1000000, got 1000001"),
@@ -361,12 +363,12 @@ mod tests {
             ("pause", json!("1year"), "expected a duration up to \"7days\""),
             ("pairing_interval", json!("0s"), "expected a duration from \"1ms\""),
             ("max_illegal_moves", json!(0), "expected a whole number from 1, got 0"),
-            ("openings", json!("/etc/passwd"), "unknown field"),
+            ("openings", json!("/etc/passwd"), "expected a list of positions"),
             ("keys", json!("class.keys"), "unknown field"),
             ("password", json!("hush"), "unknown field"),
             ("name_held", json!("1m"), "unknown field"),
             ("time", json!("3"), "unknown field"),
-            ("acces", json!("open"), "`kind`, `access`"),
+            ("acces", json!("open"), "`openings`, `access`"),
             (&"x".repeat(1000), json!(1), "unknown field `xxxxx"),
             ("access", json!({"password": "two words"}), "without spaces"),
             ("access", json!({"password": "word", "keys": []}), "expected"),
@@ -401,6 +403,34 @@ mod tests {
     }
 
     #[test]
+    fn a_tournament_of_any_game_keeps_it_and_its_openings() {
+        let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+        let fields = json!({"name": "class", "time_control": "3", "game": "atomic", "openings": [fen]});
+        let (config, _) = asked(fields).unwrap();
+        assert_eq!(config.to_string(), "class at 3+0: atomic, round-robin, games per pair: 2, open to all");
+        let stored = Settings::to_stored(&config, &Access::Open);
+        assert_eq!(from_stored(&stored).unwrap().0, config);
+        let change =
+            serde_json::from_value(json!({"game": "chess", "openings": ["", "# none"], "chess960": true}))
+                .unwrap();
+        let (changed, _) = Settings::changed(&config, change).unwrap().checked().unwrap();
+        assert_eq!((changed.game, changed.chess960), (GameKind::Chess, true));
+        for (fields, why) in [
+            (json!({"game": "atomic", "chess960": true}), "only with game = \"chess\""),
+            (json!({"chess960": true, "openings": [fen]}), "chess960: not beside openings"),
+            (json!({"game": "minichess-2026", "openings": ["# from chess", "", fen]}), "openings: line 3: "),
+            (json!({"openings": vec![fen; 1001]}), "at most 1000"),
+            (json!({"openings": ["8".repeat(201)]}), "more than 200"),
+            (json!({"kind": "chess"}), "unknown field `kind`"),
+        ] {
+            let mut all = json!({"name": "class", "time_control": "3"});
+            all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            let told = asked(all).unwrap_err();
+            assert!(told.contains(why) && told.len() < 500, "{fields}: {told}");
+        }
+    }
+
+    #[test]
     fn settings_of_an_earlier_database_are_read() {
         let stored = r#"{"name":"club","kind":"chess","time_control":"60+0","pairing":"gauntlet","rounds":null,
             "acceleration":null,"tie_breaks":["wins"],"gauntlet":["alice"],"games_per_pair":4,"players":6,"start":"full",
@@ -430,7 +460,7 @@ mod tests {
         let shown = json!(Settings::new(&config, AccessKind::Open));
         let schema = TournamentConfig::api_schema();
         let fields = |of: &Value| of.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
-        let own = ["access", "kind"].map(str::to_owned);
+        let own = ["access".to_owned()];
         assert_eq!(fields(&shown), fields(&schema["properties"]).into_iter().chain(own).collect());
         assert_eq!(schema["required"], json!(["name", "time_control"]));
         assert_eq!(shown["start"], json!("organiser"));

@@ -42,6 +42,9 @@ pub(crate) fn stored_view(outcome: &StoredOutcome) -> Option<Tournament> {
     report.view(refusals.iter().map(refusals::row).collect())
 }
 
+/// Games of a tournament whose starts are looked at.
+const MAX_SEEN: usize = 10;
+
 /// Returns as much as can be told of the settings of a tournament of the configuration file, which are not stored.
 fn configured(history: &History, players: usize) -> Option<TournamentConfig> {
     let tournament = &history.tournament;
@@ -53,7 +56,10 @@ fn configured(history: &History, players: usize) -> Option<TournamentConfig> {
         (false, false) => StartKind::AtOnce,
     };
     let format = &tournament.format;
+    let games = history.games.iter().map(|game| &game.header);
     Some(TournamentConfig {
+        game: tournament.kind,
+        chess960: games.take(MAX_SEEN).any(|header| header.is_chess960()),
         pairing: format.pairing,
         rounds: format.rounds,
         acceleration: format.acceleration,

@@ -1,7 +1,6 @@
 //! Tournament as the page shows it.
 
 use zeitnot_pairing::standings::{Row, Standings};
-use zeitnot_rules::GameKind;
 
 use super::{config::TournamentConfig, players::Players, progress::Progress};
 use zeitnot_host::live::view::{JoinLine, PlayerStanding, TournamentState, TournamentSummary};
@@ -26,7 +25,8 @@ pub(super) fn view(
     TournamentSummary {
         name: config.name.to_string(),
         edition,
-        kind: GameKind::Chess.name().to_owned(),
+        kind: config.game.name().to_owned(),
+        chess960: config.chess960,
         time_control: config.time.to_string(),
         pairing: config.pairing.name().to_owned(),
         rounds: config.rounds,

@@ -61,7 +61,7 @@ pub enum Change {
     /// Where a tournament stands.
     State(TournamentId, TournamentState),
     /// New settings of a tournament that the organiser has created.
-    Settings(TournamentId, TimeControl, Format, SettingsText),
+    Settings(TournamentId, GameKind, TimeControl, Format, SettingsText),
     /// Somebody who was refused, in place of an earlier one; `None`: by no tournament.
     Refusal(Option<TournamentId>, RefusalRecord),
     /// An event of a tournament that is no result.

@@ -195,7 +195,7 @@ async fn all_kinds_of_changes_are_read_back(storage: Storage) {
     changes.extend([Change::Lichess(row("a")), Change::Lichess(row("b"))]);
     let format = Format { rounds: Some(5), ..Format::default() };
     let new = SettingsText("{\"new\": 1}".into());
-    changes.push(Change::Settings(id, "1+0".parse().unwrap(), format.clone(), new.clone()));
+    changes.push(Change::Settings(id, GameKind::Atomic, "1+0".parse().unwrap(), format.clone(), new.clone()));
     changes.push(Change::State(id, TournamentState::Paused));
     let export = |file: &str, bytes| ExportFile { tournament: None, file: file.to_owned(), bytes };
     changes.push(Change::ExportFile(export("old.pgn", 0)));

@@ -33,9 +33,9 @@ pub(super) async fn write(connection: &mut AnyConnection, run: Run, change: &Cha
     match change {
         Change::State(tournament, state) => write_state(connection, *tournament, *state).await,
         Change::Refusal(tournament, refusal) => write_refusal(connection, *tournament, refusal).await,
-        Change::Settings(tournament, time_control, format, settings) => {
+        Change::Settings(tournament, kind, time_control, format, settings) => {
             write_format(connection, *tournament, format).await?;
-            write_settings(connection, *tournament, *time_control, settings).await
+            write_settings(connection, *tournament, *kind, *time_control, settings).await
         }
         Change::Event { tournament, place, at, fact } => {
             let event = (*tournament, number(*place), moment(*at));
@@ -84,11 +84,12 @@ async fn write_state(
 async fn write_settings(
     connection: &mut AnyConnection,
     TournamentId(tournament): TournamentId,
+    kind: GameKind,
     time_control: TimeControl,
     SettingsText(settings): &SettingsText,
 ) -> Result<()> {
-    let update = query("UPDATE tournament SET time_control = $1, settings = $2 WHERE id = $3");
-    let update = update.bind(time_control.to_string()).bind(settings).bind(tournament);
+    let update = query("UPDATE tournament SET kind = $1, time_control = $2, settings = $3 WHERE id = $4");
+    let update = update.bind(kind.name()).bind(time_control.to_string()).bind(settings).bind(tournament);
     update.execute(connection).await.map(drop)
 }
 

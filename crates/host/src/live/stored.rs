@@ -53,7 +53,8 @@ fn replay(game: &GameRow) -> Result<(String, Vec<PlayedMove>), GameError> {
 
 /// Returns the clocks after the last moves; `stopped` is that of the side that was to move at the end.
 fn clocks(time_control: TimeControl, start: &str, plies: &[PlayedMove], stopped: Option<Duration>) -> Clocks {
-    let begins = if start.split(' ').nth(1) == Some("b") { Color::Black } else { Color::White };
+    let is_black = start.split(' ').nth(1).is_some_and(|side| side.eq_ignore_ascii_case("b"));
+    let begins = if is_black { Color::Black } else { Color::White };
     let mut left = ByColor::both(time_control.initial);
     let lefts = plies.iter().map(|ply| ply.left).chain([stopped]);
     for (number, time) in lefts.enumerate() {

@@ -223,6 +223,9 @@ pub struct TournamentSummary {
     /// Rules, as configurations name them.
     #[schema(example = "chess")]
     pub kind: String,
+    /// Games begin from random positions of Chess960.
+    #[serde(default)]
+    pub chess960: bool,
     /// Seconds, and seconds added after each move.
     #[schema(example = "3+0.05")]
     pub time_control: String,

@@ -16,6 +16,11 @@ pub enum NoGame {
 }
 
 impl VariantKey {
+    /// Returns the variant in which a game is played from its usual start; `None` if it has none.
+    pub fn of(kind: GameKind) -> Option<VariantKey> {
+        VariantKey::KNOWN.iter().find(|key| key.game() == Some(kind)).cloned()
+    }
+
     /// Returns the game, or `None` if it is not supported.
     pub fn game(&self) -> Option<GameKind> {
         match self {

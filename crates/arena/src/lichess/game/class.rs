@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::{sync::mpsc, time::Instant};
 use zeitnot_host::{game_info::GameInfo, tag::GameTag};
 use zeitnot_referee::{Clock, Ending, PlayedMove};
-use zeitnot_rules::{ByColor, Color, DynGame};
+use zeitnot_rules::{ByColor, Color};
 
 use super::{
     GameAction,
@@ -102,8 +102,7 @@ impl ClassGame {
                 return refuse(NOT_YOUR_TURN);
             }
             GameAction::Move { text, .. } => {
-                let board = DynGame::begin(self.info.kind, Some(self.fen()));
-                let read = board.and_then(|board| board.read(&text));
+                let read = self.info.position(self.fen()).and_then(|board| board.read(&text));
                 let mv = read.map_err(|_| invalid_move(&text))?.to_string();
                 self.passed_on = Some(ply);
                 Request::Move { game, mv, read_at: now }

@@ -1,7 +1,7 @@
 //! Changes of the settings of a tournament before its first pairing, and its deletion.
 
 use super::{
-    super::{admission::Admission, config::TournamentConfig, progress::Progress},
+    super::{admission::Admission, config::TournamentConfig, progress::Progress, starts::Starts},
     TournamentActor,
 };
 use zeitnot_host::{database::Fact, live::view::JoinLine};
@@ -45,8 +45,13 @@ impl TournamentActor {
     }
 
     /// Gives the tournament other settings. Whoever has joined stays.
-    pub(in super::super) fn edit(&mut self, config: TournamentConfig) -> Result<(), EditError> {
+    pub(in super::super) fn edit(
+        &mut self,
+        config: TournamentConfig,
+        starts: Starts,
+    ) -> Result<(), EditError> {
         self.check_edit(&config)?;
+        self.boards.begin_from(starts);
         self.pairing = config.pairing_system();
         self.record.set_format(config.format());
         for (seat, player) in self.players.iter() {

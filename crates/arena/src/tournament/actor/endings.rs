@@ -70,7 +70,9 @@ impl TournamentActor {
             .into_iter()
             .filter_map(|(opponent, games)| Some((self.players.get(opponent)?.name.clone(), games)));
         let reason = departure.reason();
+        let kind = self.config.game;
         let game = |opponent: Name| Unplayed {
+            kind,
             names: ByColor([opponent, name.clone()]),
             winner: Color::White,
             opening: None,

@@ -166,7 +166,8 @@ impl TournamentActor {
         self.pairing.forfeited(pairing, GameResult::Won(winner));
         let (opening, reason) = (Some(pairing.opening), "Forfeit by the organiser");
         let players = Some(names.clone());
-        let game = self.journal.unplayed(Unplayed { names, winner, opening, round, reason, note });
+        let kind = self.config.game;
+        let game = self.journal.unplayed(Unplayed { kind, names, winner, opening, round, reason, note });
         Ok(CarriedOut { fact: None, game: Some(game), players, removed: None, told })
     }
 

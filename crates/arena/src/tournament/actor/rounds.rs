@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 use zeitnot_pairing::{Pairing, SeatNo, format::PairingKind};
 use zeitnot_referee::{Allowance, Referee, RefereeRules, TRANSIT};
-use zeitnot_rules::{ByColor, Color, DynGame};
+use zeitnot_rules::{ByColor, Color};
 
 use super::{
     super::{players::Doing, restore::bye_fact},
@@ -79,7 +79,8 @@ impl TournamentActor {
 
     fn begin(&mut self, tag: GameTag) {
         let Some(pairing) = self.invitations.take(tag) else { return };
-        let (Some(names), Some(clients)) = (self.players.names(pairing), self.players.clients_of(pairing))
+        let (Some(names), Some(clients), Ok(board)) =
+            (self.players.names(pairing), self.players.clients_of(pairing), self.boards.set_up(pairing))
         else {
             return;
         };
@@ -95,7 +96,6 @@ impl TournamentActor {
             opening: pairing.opening,
             repeats: self.boards.take_broken_off(&names),
         };
-        let board = DynGame::from(self.boards.opening(pairing));
         let time = self.config.time;
         let info = GameInfo {
             tournament: Some(tournament),

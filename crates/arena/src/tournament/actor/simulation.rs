@@ -26,6 +26,7 @@ use super::{
         config::TournamentConfig,
         refusals::Refusals,
         reports::Reports,
+        starts::Starts,
     },
     TournamentActor, Turn,
 };
@@ -152,8 +153,9 @@ impl SimulatedTournament {
         let reports = Reports::new(news::channel(), live, refusals, 1, Vec::new());
         let (store, opened) = (Store::Queue(mpsc::channel(1).0), Some((started, opened)));
         let admission = Admission::default();
+        let starts = Starts::open(&config).map_err(|error| error.to_string())?;
         let (_, actor) =
-            TournamentActor::channel(config, admission, PER_ADDRESS, Vec::new(), store, reports, opened);
+            TournamentActor::channel(config, admission, PER_ADDRESS, starts, store, reports, opened);
         Ok(SimulatedTournament {
             actor,
             next_pairing: Instant::now(),

@@ -67,8 +67,9 @@ impl Bench {
         let refusals = Refusals::of_tournament("class".to_owned(), Feed::default(), None, Vec::new());
         let reports = Reports::new(news::channel(), Feed::default(), refusals, 1, Vec::new());
         let opened = Some((database, opened));
+        let starts = Starts::open(&config).unwrap();
         let (_, actor) =
-            TournamentActor::channel(config, Admission::default(), 99, Vec::new(), store, reports, opened);
+            TournamentActor::channel(config, Admission::default(), 99, starts, store, reports, opened);
         Bench { actor, writer, files, clients: BTreeMap::new(), is_by_hand: false }
     }
 
