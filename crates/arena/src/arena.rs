@@ -22,7 +22,7 @@ use crate::{
     imcs, lichess,
     listening::Listening,
     news::{self, News, NewsSender},
-    searches::Searches,
+    searches::PageSearcher,
     tournament::{Accounts, Environment, ManagerHandle, TournamentManager, TournamentSummary, stored_view},
     tuc, web,
 };
@@ -90,9 +90,9 @@ impl Arena {
         let hosts = Hosts::new(public, "[arena.web]");
         let (web, live) = match config.web.clone() {
             Some(web) => {
-                let searches =
-                    Searches::new().map_err(|error| ArenaError::Config(format!("web: {error}")))?;
-                let (web, feed) = Web::bind(web, Arc::new(searches))?;
+                let searcher =
+                    PageSearcher::new().map_err(|error| ArenaError::Config(format!("web: {error}")))?;
+                let (web, feed) = Web::bind(web, Arc::new(searcher))?;
                 (Some(web), feed)
             }
             None => (None, Feed::default()),

@@ -46,7 +46,7 @@ pub use listening::Listening;
 pub use news::{Event, News};
 pub use results::{GamePages, ResultsError, TournamentResults, front_games, tournaments};
 pub use results_file::{ResultsFile, ResultsGame, ResultsPlayer};
-pub use searches::Searches;
+pub use searches::PageSearcher;
 #[cfg(feature = "simulation")]
 pub use tournament::simulation;
 pub use tournament::{TournamentConfig, TournamentSummary};

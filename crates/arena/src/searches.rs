@@ -1,14 +1,15 @@
-//! Searches for tables: a bounded number at once, behind every other thread of the program.
+//! Searches of the arena's own, for tables and analysis: a bounded number at once, behind every other thread of the program.
 //!
 //! A search waits for its turn, and those that wait make the others shorter, so that a full house of tables gets its
 //! moves in time, only weaker.
 
 use std::{
     any::Any,
+    collections::BTreeMap,
     fmt,
-    num::{NonZeroU16, NonZeroUsize},
+    num::NonZeroUsize,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
@@ -21,16 +22,18 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot_engine::{
-    Config, EngineFactory, Limits, OutOfMemory, PlayVisitor, Playable, Progress, cores,
+    BuiltIn, Clocks, Config, EngineFactory, Level, Limits, OutOfMemory, PlayVisitor, Playable, Progress,
+    Score, cores,
     driver::{SearchEvent, SearchRequest, SearchThread},
     priority::Granted,
     time::{Budget, Clock, Reserve},
     with_game,
 };
-use zeitnot_rules::{DynGame, GameHistory, GameKind};
+use zeitnot_net::wait::until;
+use zeitnot_rules::{ByColor, Color, DynGame, GameHistory};
 use zeitnot_web::play::{Finding, Found, RunningClock, Searcher, Strength};
 
-/// Size of the transposition table that all tables share.
+/// Size of the transposition table that all analyses share.
 const HASH_MIB: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 /// Searches at once: as many as half of the cores, …
 const CORES_PER_SEARCH: usize = 2;
@@ -38,6 +41,8 @@ const CORES_PER_SEARCH: usize = 2;
 const MAX_SEARCHES: usize = 4;
 /// A search is not cut shorter than this, however many wait.
 const MIN_TIME: Duration = Duration::from_millis(20);
+/// Longest search of a built-in player, which its nodes end much sooner.
+const MAX_TIME: Duration = Duration::from_secs(2);
 /// Time of a clock that is kept for the way of the move.
 const RESERVE: Reserve = Reserve { lag: Duration::from_millis(50), measured: true };
 /// Time for a stopped search to end: on a busy machine it waits for a core.
@@ -45,18 +50,48 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Longest variation that is told.
 const MAX_PV: usize = 16;
 
-/// Runs the searches for people, by our engine.
+/// Engine of the arena, and its threads between two searches.
+pub(crate) struct SearchEngine {
+    factory: EngineFactory,
+    /// At most as many as places for each type of game.
+    idle: Mutex<Vec<Box<dyn Any + Send>>>,
+}
+
+impl fmt::Debug for SearchEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SearchEngine({})", self.factory.name())
+    }
+}
+
+impl SearchEngine {
+    pub(crate) fn new(factory: EngineFactory) -> Arc<SearchEngine> {
+        // At low priority: a tournament's game, or another program, goes first.
+        let factory = factory.behind(Granted::Usual);
+        Arc::new(SearchEngine { factory, idle: Mutex::default() })
+    }
+
+    fn take<G: Playable>(&self) -> SearchThread<G> {
+        let mut idle = self.idle();
+        let at = idle.iter().position(|thread| thread.is::<SearchThread<G>>());
+        let thread = at.and_then(|at| idle.swap_remove(at).downcast::<SearchThread<G>>().ok());
+        drop(idle);
+        thread.map_or_else(|| SearchThread::new(self.factory.clone()), |thread| *thread)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Box<dyn Any + Send>>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Bounds the number of searches.
 #[derive(Clone)]
-pub struct Searches(Arc<Shared>);
+pub(crate) struct Searches(Arc<Shared>);
 
 struct Shared {
-    factory: EngineFactory,
     places: Semaphore,
     max: usize,
     /// Searches that run or wait.
     wanted: AtomicUsize,
-    /// Threads between two searches, at most as many as places for each type of game.
-    idle: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 impl fmt::Debug for Searches {
@@ -65,51 +100,32 @@ impl fmt::Debug for Searches {
     }
 }
 
-impl Searches {
-    /// Creates the table that all searches share.
-    ///
-    /// # Errors
-    /// [`OutOfMemory`].
-    pub fn new() -> Result<Searches, OutOfMemory> {
-        let config = Config { hash_mib: HASH_MIB, ..Config::default() };
-        // At low priority: a tournament's game, or another program, goes first.
-        let factory = EngineFactory::new(&config)?.behind(Granted::Usual);
+impl Default for Searches {
+    fn default() -> Searches {
         let max = (cores().get() / CORES_PER_SEARCH).clamp(1, MAX_SEARCHES);
-        let (places, wanted) = (Semaphore::new(max), AtomicUsize::new(0));
-        Ok(Searches(Arc::new(Shared { factory, places, max, wanted, idle: Mutex::default() })))
-    }
-
-    fn take<G: Playable>(&self) -> SearchThread<G> {
-        let mut idle = self.idle();
-        let at = idle.iter().position(|thread| thread.is::<SearchThread<G>>());
-        let thread = at.and_then(|at| idle.swap_remove(at).downcast::<SearchThread<G>>().ok());
-        drop(idle);
-        thread.map_or_else(|| SearchThread::new(self.0.factory.clone()), |thread| *thread)
-    }
-
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn Any + Send>>> {
-        self.0.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        Searches(Arc::new(Shared { places: Semaphore::new(max), max, wanted: AtomicUsize::new(0) }))
     }
 }
 
-impl Searcher for Searches {
-    fn find(
+impl Searches {
+    /// Finds a move in at most this time, unless `stop` is cancelled before. `None` too where the engine has none to give.
+    pub(crate) fn find(
         &self,
-        kind: GameKind,
+        (engine, time): (&Arc<SearchEngine>, Duration),
         game: &DynGame,
-        strength: Strength,
-        clock: Option<RunningClock>,
+        clocks: Option<Clocks>,
         stop: CancellationToken,
     ) -> Finding {
-        let find = Find { game, strength, clock, searches: self.clone(), stop };
-        with_game(kind, find).unwrap_or_else(|| Box::pin(async { None }))
+        let find = Find { game, engine: engine.clone(), time, clocks, searches: self.clone(), stop };
+        with_game(game.kind(), find).unwrap_or_else(|| Box::pin(async { None }))
     }
 }
 
 struct Find<'g> {
     game: &'g DynGame,
-    strength: Strength,
-    clock: Option<RunningClock>,
+    engine: Arc<SearchEngine>,
+    time: Duration,
+    clocks: Option<Clocks>,
     searches: Searches,
     stop: CancellationToken,
 }
@@ -119,12 +135,23 @@ impl PlayVisitor for Find<'_> {
 
     fn visit<G: Playable>(self, _start: G) -> Option<Finding> {
         let game = self.game.history::<G>()?.clone();
-        let Find { strength, clock, searches, stop, .. } = self;
+        let Find { engine, time, clocks, searches, stop, .. } = self;
         Some(Box::pin(async move {
             let wanted = Wanted::new(&searches.0);
-            let place = stop.run_until_cancelled(searches.0.places.acquire()).await?.ok()?;
-            let time = wanted.share_of(strength.time);
-            let found = search(&searches, game, strength, budget(time, clock), &stop).await;
+            let side = game.now().side_to_move();
+            // Whoever waits longer loses on time.
+            let last = clocks.map(|clocks| Instant::now() + budget(time, clocks, side).hard);
+            let place = select! {
+                place = searches.0.places.acquire() => place.ok()?,
+                () = until(last) => return unsearched(&engine, game.now()),
+                () = stop.cancelled() => return None,
+            };
+            let time = wanted.share_of(time);
+            let budget = match clocks {
+                Some(clocks) => budget(time, clocks, side),
+                None => Budget { soft: time / 2, hard: time },
+            };
+            let found = search(&engine, game, clocks, budget, &stop).await;
             drop(place);
             found
         }))
@@ -153,20 +180,23 @@ impl Drop for Wanted<'_> {
     }
 }
 
-fn budget(time: Duration, clock: Option<RunningClock>) -> Budget {
-    match clock {
-        Some(RunningClock { left, increment, at }) => {
-            let left = left.saturating_sub(at.elapsed());
-            Clock { left, increment, moves_to_go: None }.budget(RESERVE).capped(time)
-        }
-        None => Budget { soft: time / 2, hard: time },
-    }
+fn budget(time: Duration, clocks: Clocks, side: Color) -> Budget {
+    let Clocks { left, increment, moves_to_go, read_at } = clocks;
+    let left = left[side].saturating_sub(read_at.elapsed());
+    Clock { left, increment, moves_to_go }.budget(RESERVE).capped(time)
+}
+
+/// Move that is played without a search.
+fn unsearched<G: Playable>(engine: &SearchEngine, position: &G) -> Option<Found> {
+    let mv = position.unpack(engine.factory.fallback_move(position))?;
+    let (text, score, time) = (position.write(mv).to_string(), Score::ZERO.into(), Duration::ZERO);
+    Some(Found { text, score, depth: 0, nodes: 0, time, pv: Vec::new(), at: Instant::now() })
 }
 
 async fn search<G: Playable>(
-    searches: &Searches,
+    engine: &SearchEngine,
     game: GameHistory<G>,
-    strength: Strength,
+    clocks: Option<Clocks>,
     budget: Budget,
     stop: &CancellationToken,
 ) -> Option<Found> {
@@ -174,29 +204,19 @@ async fn search<G: Playable>(
     let hard = began + budget.hard;
     let request = SearchRequest {
         game,
-        limits: Limits {
-            depth: strength.depth,
-            nodes: strength.nodes,
-            hard: Some(hard.into_std()),
-            multipv: NonZeroU16::new(strength.candidates),
-            ..Limits::default()
-        },
-        fallback: searches.0.factory.fallback_move(&position),
+        limits: Limits { hard: Some(hard.into_std()), clocks, ..Limits::default() },
+        fallback: engine.factory.fallback_move(&position),
         started_at: began.into_std(),
         budget: Some(budget),
     };
-    // The lines of the last iteration, best first.
-    let lines: Arc<Mutex<Vec<Progress<G>>>> = Arc::default();
+    // The last iteration.
+    let told: Arc<Mutex<Option<Progress<G>>>> = Arc::default();
     let (to_us, mut ended) = mpsc::channel(1);
-    let observed = lines.clone();
-    let mut thread = searches.take::<G>();
+    let observed = told.clone();
+    let mut thread = engine.take::<G>();
     let handle = thread.search(request, move |event| match event {
         SearchEvent::Progress(progress) => {
-            let mut lines = observed.lock().unwrap_or_else(PoisonError::into_inner);
-            if progress.multipv == 1 {
-                lines.clear();
-            }
-            lines.push(progress.clone());
+            *observed.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress.clone());
         }
         SearchEvent::Ended(_) => {
             let _ = to_us.try_send(Instant::now());
@@ -209,27 +229,99 @@ async fn search<G: Playable>(
     };
     let best = handle.best();
     drop(handle);
-    searches.idle().push(Box::new(thread));
+    engine.idle().push(Box::new(thread));
     if stop.is_cancelled() {
         return None;
     }
-    let lines = std::mem::take(&mut *lines.lock().unwrap_or_else(PoisonError::into_inner));
-    let random = || i32::from(fastrand::u16(..=strength.noise));
-    let chosen = lines.iter().max_by_key(|line| line.score.get() + random());
-    let usual = || Some(position.write(position.unpack(best.mv)?).to_string());
-    // A search that was aborted in its last iteration may know better than that of the last one.
-    let first = chosen.filter(|_| strength.candidates > 1).and_then(|line| line.pv.first().copied());
-    let text = first.map(|mv| position.write(mv).to_string()).or_else(usual)?;
-    let told = chosen.filter(|line| line.pv.first().is_some_and(|&mv| position.write(mv).as_str() == text));
+    let told = told.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let text = position.write(position.unpack(best.mv)?).to_string();
+    let is_best =
+        |progress: &&Progress<G>| progress.pv.first().is_some_and(|&mv| position.pack(mv) == best.mv);
     Some(Found {
         text,
-        score: told.map_or(best.score, |line| line.score).into(),
-        depth: told.map_or(best.depth, |line| line.depth),
-        nodes: lines.last().map_or(0, |line| line.nodes),
-        time: lines.last().map_or(Duration::ZERO, |line| line.time),
-        pv: told.map(|line| variation(position, &line.pv)).unwrap_or_default(),
+        score: best.score.into(),
+        depth: best.depth,
+        nodes: told.as_ref().map_or(0, |told| told.nodes),
+        time: told.as_ref().map_or(Duration::ZERO, |told| told.time),
+        pv: told
+            .as_ref()
+            .filter(is_best)
+            .map(|told| variation(position.clone(), &told.pv))
+            .unwrap_or_default(),
         at,
     })
+}
+
+/// The built-in players that are used, made when they are needed first.
+#[derive(Debug, Default)]
+pub(crate) struct BuiltInEngines(Mutex<BTreeMap<BuiltIn, Arc<SearchEngine>>>);
+
+impl BuiltInEngines {
+    pub(crate) fn get(&self, player: BuiltIn) -> Result<Arc<SearchEngine>, OutOfMemory> {
+        let mut engines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(engine) = engines.get(&player) {
+            return Ok(engine.clone());
+        }
+        let engine = SearchEngine::new(EngineFactory::new(&player.config())?);
+        engines.insert(player, engine.clone());
+        Ok(engine)
+    }
+}
+
+/// Searches for people, by our engine.
+#[derive(Debug)]
+pub struct PageSearcher {
+    searches: Searches,
+    built_in: Arc<BuiltInEngines>,
+    /// For analysis.
+    full: Arc<SearchEngine>,
+}
+
+impl PageSearcher {
+    /// Creates the table that all analyses share.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn new() -> Result<Self, OutOfMemory> {
+        PageSearcher::with(Searches::default(), Arc::default())
+    }
+
+    /// Shares the searches at once and the built-in players with others.
+    pub(crate) fn with(searches: Searches, built_in: Arc<BuiltInEngines>) -> Result<Self, OutOfMemory> {
+        let full = EngineFactory::new(&Config { hash_mib: HASH_MIB, ..Config::default() })?;
+        Ok(PageSearcher { searches, built_in, full: SearchEngine::new(full) })
+    }
+
+    /// Returns the engine of that strength, and its longest search.
+    fn engine(&self, strength: Strength) -> Option<(Arc<SearchEngine>, Duration)> {
+        match strength {
+            Strength::Full(time) => Some((self.full.clone(), time)),
+            Strength::Level(level) => {
+                let engine = self.built_in.get(BuiltIn::Level(Level::new(level.into())?));
+                let told = |error: &OutOfMemory| tracing::error!("level {level} cannot play: {error}");
+                Some((engine.inspect_err(told).ok()?, MAX_TIME))
+            }
+        }
+    }
+}
+
+impl Searcher for PageSearcher {
+    fn find(
+        &self,
+        game: &DynGame,
+        strength: Strength,
+        clock: Option<RunningClock>,
+        stop: CancellationToken,
+    ) -> Finding {
+        let Some((engine, time)) = self.engine(strength) else { return Box::pin(async { None }) };
+        let clocks = clock.map(|RunningClock { left, increment, at }| Clocks {
+            left: ByColor([left; 2]),
+            increment,
+            moves_to_go: None,
+            read_at: at.into_std(),
+        });
+        self.searches.find((&engine, time), game, clocks, stop)
+    }
 }
 
 /// Writes the moves of a variation.
@@ -244,23 +336,35 @@ fn variation<G: Playable>(mut position: G, moves: &[G::Move]) -> Vec<(String, St
 
 #[cfg(test)]
 mod tests {
-    use zeitnot_web::play::Level;
+    use zeitnot_rules::GameKind;
     use zeitnot_wire::uci::UciScore;
 
     use super::*;
 
-    async fn find(kind: GameKind, fen: Option<&str>, level: u8) -> Option<Found> {
-        let searches = Searches::new().unwrap();
+    fn searcher() -> PageSearcher {
+        PageSearcher::new().unwrap()
+    }
+
+    fn level(number: u8) -> Strength {
+        Strength::Level(number.try_into().unwrap())
+    }
+
+    async fn find(kind: GameKind, fen: Option<&str>, number: u8) -> Option<Found> {
         let game = DynGame::begin(kind, fen).unwrap();
-        let strength = Level::try_from(level).unwrap().strength();
-        searches.find(kind, &game, strength, None, CancellationToken::new()).await
+        searcher().find(&game, level(number), None, CancellationToken::new()).await
+    }
+
+    #[test]
+    fn the_page_has_the_levels_of_the_engine() {
+        for number in 0..=u8::MAX {
+            assert_eq!(zeitnot_web::play::Level::try_from(number).is_ok(), Level::new(number).is_some());
+        }
     }
 
     #[test]
     async fn every_game_gets_a_legal_move_of_every_level() {
         for (at, &kind) in GameKind::ALL.iter().enumerate() {
-            let level = u8::try_from(at % 6).unwrap() + 1;
-            let found = find(kind, None, level).await.unwrap();
+            let found = find(kind, None, u8::try_from(at % 8).unwrap() + 1).await.unwrap();
             let game = DynGame::begin(kind, None).unwrap();
             assert!(game.read(&found.text).is_ok(), "{} {found:?}", kind.name());
         }
@@ -276,18 +380,17 @@ mod tests {
 
     #[test]
     async fn a_search_that_nobody_wants_ends_at_once() {
-        let searches = Searches::new().unwrap();
+        let (searcher, stop) = (searcher(), CancellationToken::new());
         let game = DynGame::begin(GameKind::Chess, None).unwrap();
-        let (stop, strength) = (CancellationToken::new(), Level::try_from(8).unwrap().strength());
-        let finding = searches.find(GameKind::Chess, &game, strength, None, stop.clone());
+        let finding = searcher.find(&game, level(8), None, stop.clone());
         stop.cancel();
         assert!(finding.await.is_none());
-        assert_eq!(searches.0.wanted.load(Relaxed), 0);
+        assert_eq!(searcher.searches.0.wanted.load(Relaxed), 0);
     }
 
     #[test]
     async fn those_that_wait_make_each_search_shorter() {
-        let searches = Searches::new().unwrap();
+        let searches = Searches::default();
         let one = Wanted::new(&searches.0);
         let second = Duration::from_secs(1);
         assert_eq!(one.share_of(second), second);
@@ -298,13 +401,26 @@ mod tests {
         assert_eq!(one.share_of(second), second);
     }
 
+    fn clocks(millis: u64) -> Clocks {
+        let (left, read_at) = (ByColor([Duration::from_millis(millis); 2]), Instant::now().into_std());
+        Clocks { left, increment: Duration::ZERO, moves_to_go: None, read_at }
+    }
+
     #[test]
     async fn a_clock_bounds_the_time_of_a_move() {
-        let (time, at) = (Duration::from_secs(2), Instant::now());
-        let clock =
-            |millis| RunningClock { left: Duration::from_millis(millis), increment: Duration::ZERO, at };
-        assert!(budget(time, Some(clock(1000))).hard < Duration::from_millis(500));
-        assert_eq!(budget(time, Some(clock(10_000_000))).hard, time);
-        assert_eq!(budget(time, None).hard, time);
+        let time = Duration::from_secs(2);
+        assert!(budget(time, clocks(1000), Color::White).hard < Duration::from_millis(500));
+        assert_eq!(budget(time, clocks(10_000_000), Color::White).hard, time);
+    }
+
+    #[test]
+    async fn a_search_that_gets_no_place_gives_a_move_before_the_clock_runs_out() {
+        let (searcher, game) = (searcher(), DynGame::begin(GameKind::Chess, None).unwrap());
+        let places = u32::try_from(searcher.searches.0.max).unwrap();
+        let _all = searcher.searches.0.places.acquire_many(places).await.unwrap();
+        let engine = searcher.built_in.get(BuiltIn::Random).unwrap();
+        let finding =
+            searcher.searches.find((&engine, MAX_TIME), &game, Some(clocks(500)), CancellationToken::new());
+        assert_eq!(finding.await.unwrap().depth, 0);
     }
 }

@@ -1,6 +1,6 @@
 //! Strength for people: an Elo number, reached by few nodes and by moves that are misjudged now and then.
 //!
-//! The levels were measured in matches: see docs/playing.md.
+//! The levels are the fixed points, with measured ratings: see docs/playing.md.
 //!
 //! Source: Stockfish's options `UCI_LimitStrength` and `UCI_Elo`.
 
@@ -18,10 +18,12 @@ use zeitnot_settings::{JsonSchema, schemars};
 use crate::{
     decision::Best,
     limits::Limits,
+    ratings::{RATINGS, Rating},
     thinker::{Progress, Report, Task, Thinker},
 };
 
-/// Strength as an Elo number, on the scale of CCRL's blitz list as Stockfish 16 was fitted to it.
+/// Strength as an Elo number, on the scale of CCRL's blitz list as Stockfish 16 was fitted to it. Numbers beyond the ratings
+/// of the first and the last level are those levels.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(try_from = "u16")]
 #[schemars(extend("minimum" = Elo::MIN.0, "maximum" = Elo::MAX.0))]
@@ -29,9 +31,9 @@ pub struct Elo(u16);
 
 impl Elo {
     /// The weakest level.
-    pub const MIN: Elo = Elo(LEVELS[0].elo);
+    pub const MIN: Elo = Elo(800);
     /// The strongest level below full strength.
-    pub const MAX: Elo = Elo(LEVELS[LEVELS.len() - 1].elo);
+    pub const MAX: Elo = Elo(2800);
 
     /// The number.
     pub const fn get(self) -> u16 {
@@ -58,49 +60,93 @@ impl TryFrom<u16> for Elo {
     }
 }
 
-/// Measured level.
+/// Level for people and classes, from 1.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Level(u8);
+
+impl Level {
+    /// Number of levels.
+    pub const COUNT: u8 = LEVELS.len() as u8;
+
+    /// All levels, the weakest first.
+    pub fn all() -> impl Iterator<Item = Level> {
+        (1..=Level::COUNT).map(Level)
+    }
+
+    /// Returns the level of this number, if there is one.
+    pub fn new(number: u8) -> Option<Level> {
+        Level::all().find(|level| level.0 == number)
+    }
+
+    /// Returns the measured rating.
+    pub(crate) fn rating(self) -> Rating {
+        level_rating(usize::from(self.0) - 1)
+    }
+
+    /// Returns the strength that is exactly this level.
+    pub fn elo(self) -> Elo {
+        Elo(self.rating().elo.unsigned_abs())
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Definition of a level.
 #[derive(Copy, Clone, Debug, PartialEq)]
-struct Level {
-    elo: u16,
-    /// Nodes of each move.
+struct Definition {
+    /// Nodes of each move, for each line.
     nodes: f64,
+    /// Best moves among which it chooses.
+    lines: f64,
     /// Centipawns by which a move is misjudged at worst.
     error: f64,
 }
 
-const fn level(elo: u16, nodes: f64, error: f64) -> Level {
-    Level { elo, nodes, error }
+const fn level(nodes: f64, lines: f64, error: f64) -> Definition {
+    Definition { nodes, lines, error }
 }
 
 /// From weak to strong; what lies between two of them is interpolated, nodes by their logarithm.
-const LEVELS: [Level; 8] = [
-    level(1000, 220.0, 3_600.0),
-    level(1200, 500.0, 1_050.0),
-    level(1350, 500.0, 400.0),
-    level(1500, 1_700.0, 285.0),
-    level(1800, 2_500.0, 200.0),
-    level(2100, 6_000.0, 140.0),
-    level(2400, 32_000.0, 75.0),
-    level(2800, 1_500_000.0, 10.0),
+const LEVELS: [Definition; 8] = [
+    level(60.0, 10.0, 5_000.0),
+    level(60.0, 5.0, 3_000.0),
+    level(125.0, 4.0, 800.0),
+    level(425.0, 4.0, 285.0),
+    level(625.0, 4.0, 200.0),
+    level(1_500.0, 4.0, 140.0),
+    level(8_000.0, 4.0, 75.0),
+    level(400_000.0, 1.0, 0.0),
 ];
-/// Best moves among which a weakened player chooses.
-const CANDIDATES: NonZeroU16 = NonZeroU16::new(4).unwrap();
+
+/// The rating of a level, counted from 0.
+const fn level_rating(at: usize) -> Rating {
+    RATINGS[RATINGS.len() - LEVELS.len() + at]
+}
 
 /// Limits of a strength.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-struct Handicap {
+pub(crate) struct Handicap {
     nodes: u64,
+    lines: NonZeroU16,
     error: i32,
 }
 
 impl From<Elo> for Handicap {
     fn from(Elo(elo): Elo) -> Handicap {
-        let upper = LEVELS.iter().position(|level| level.elo >= elo).unwrap_or(LEVELS.len() - 1).max(1);
+        let rating = |at: usize| f64::from(level_rating(at).elo);
+        let upper =
+            (1..LEVELS.len() - 1).find(|&at| rating(at) >= f64::from(elo)).unwrap_or(LEVELS.len() - 1);
         let (low, high) = (LEVELS[upper - 1], LEVELS[upper]);
-        let share = f64::from(elo.saturating_sub(low.elo)) / f64::from(high.elo - low.elo);
-        let between = |low: f64, high: f64| low + (high - low) * share;
+        let share = (f64::from(elo) - rating(upper - 1)) / (rating(upper) - rating(upper - 1));
+        let between = |low: f64, high: f64| low + (high - low) * share.clamp(0.0, 1.0);
+        let lines = between(low.lines, high.lines).round();
         Handicap {
-            nodes: between(low.nodes.ln(), high.nodes.ln()).exp().round() as u64,
+            nodes: (between(low.nodes.ln(), high.nodes.ln()).exp() * lines).round() as u64,
+            lines: NonZeroU16::new(lines as u16).unwrap_or(NonZeroU16::MIN),
             error: between(low.error, high.error).round() as i32,
         }
     }
@@ -137,7 +183,7 @@ impl<G: Game> Thinker<G> for Weakened<G> {
             nodes: Some(task.limits.nodes.map_or(nodes, |limit| limit.min(nodes))),
             // Helpers would change the strength.
             threads: Some(NonZeroUsize::MIN),
-            multipv: Some(asked.max(CANDIDATES)),
+            multipv: Some(asked.max(self.handicap.lines)),
             ..task.limits.clone()
         };
         // Lines of the last iteration.
@@ -155,7 +201,10 @@ impl<G: Game> Thinker<G> for Weakened<G> {
             if progress.multipv > asked.get() { ControlFlow::Continue(()) } else { (task.watch)(progress) }
         };
         let report = self.thinker.think(&Task { limits: &limits, watch: &watch, ..*task });
-        if let Some(chosen) = self.choose(&lines.into_inner().unwrap_or_else(PoisonError::into_inner)) {
+        // Without errors, the search's own choice stands, which may be of an iteration that it did not finish.
+        if self.handicap.error > 0
+            && let Some(chosen) = self.choose(&lines.into_inner().unwrap_or_else(PoisonError::into_inner))
+        {
             task.best.publish(chosen);
         }
         report
@@ -190,13 +239,18 @@ mod tests {
     #[test]
     fn the_stronger_see_more_and_err_less() {
         let all: Vec<Handicap> = (Elo::MIN.0..=Elo::MAX.0).map(|number| elo(number).into()).collect();
+        let each = |handicap: &Handicap| handicap.nodes / u64::from(handicap.lines.get());
         for pair in all.windows(2) {
-            assert!(pair[0].nodes <= pair[1].nodes && pair[0].error >= pair[1].error, "{pair:?}");
+            let [weak, strong] = [&pair[0], &pair[1]];
+            assert!(each(weak) <= each(strong) + 1 && weak.error >= strong.error, "{pair:?}");
+            assert!(weak.lines >= strong.lines, "{pair:?}");
         }
-        for level in LEVELS {
-            let Handicap { nodes, error } = elo(level.elo).into();
-            assert_eq!((nodes as f64, f64::from(error)), (level.nodes, level.error));
+        for (level, Definition { nodes, lines, error }) in Level::all().zip(LEVELS) {
+            let handicap = Handicap::from(level.elo());
+            let found = (handicap.nodes as f64, f64::from(handicap.lines.get()), f64::from(handicap.error));
+            assert_eq!(found, (nodes * lines, lines, error), "level {level}");
         }
+        assert_eq!((Level::new(0), Level::new(Level::COUNT + 1)), (None, None));
         assert_eq!(Elo::try_from(Elo::MIN.0 - 1), Err(NoElo));
         assert_eq!(Elo::try_from(Elo::MAX.0 + 1), Err(NoElo));
     }
@@ -209,7 +263,7 @@ mod tests {
         for _ in 0..40 {
             let (best, report) = think_now(&mut *weak, &game, &Limits::default());
             assert!(game.now().unpack(best.mv).is_some());
-            assert!(report.nodes <= LEVELS[0].nodes as u64, "{}", report.nodes);
+            assert!(report.nodes <= Handicap::from(Elo::MIN).nodes, "{}", report.nodes);
             played.insert(best.mv);
         }
         assert!(played.len() > 2, "{played:?}");

@@ -5,7 +5,7 @@ use std::{future::ready, net::SocketAddr, sync::Arc};
 use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 use zeitnot_host::live::{BotFeed, Feed};
-use zeitnot_rules::{DynGame, GameKind};
+use zeitnot_rules::DynGame;
 
 use crate::{
     error::ServerError,
@@ -65,14 +65,7 @@ impl BotPage {
 struct NoSearcher;
 
 impl Searcher for NoSearcher {
-    fn find(
-        &self,
-        _: GameKind,
-        _: &DynGame,
-        _: Strength,
-        _: Option<RunningClock>,
-        _: CancellationToken,
-    ) -> Finding {
+    fn find(&self, _: &DynGame, _: Strength, _: Option<RunningClock>, _: CancellationToken) -> Finding {
         Box::pin(ready(None))
     }
 }

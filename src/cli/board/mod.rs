@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Instant};
 
 use serde_json::json;
 use tokio::{select, sync::mpsc};
-use zeitnot_arena::Searches;
+use zeitnot_arena::PageSearcher;
 use zeitnot_rules::{GameKind, TimeControl};
 use zeitnot_web::play::LocalTables;
 
@@ -145,7 +145,7 @@ async fn serve(
     mut wishes: mpsc::Receiver<Wish>,
     news: mpsc::Sender<News>,
 ) -> Result<(), CliError> {
-    let tables = LocalTables::start(Arc::new(Searches::new()?));
+    let tables = LocalTables::start(Arc::new(PageSearcher::new()?));
     let mut seat = None;
     // Without a screen nobody needs to know.
     let tell = async |told| drop(news.send(told).await);

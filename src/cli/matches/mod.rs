@@ -41,10 +41,11 @@ const NEWS: usize = 256;
 /// from the engine. A late or illegal move, or a crash, loses the game. An engine that crashed or hangs is started
 /// again for its next game.
 ///
-/// ENGINE is a path, a program in the search path, the name of an [engines.NAME] table of the configuration, or an
-/// built-in engine that plays within this process: `zeitnot`, `mcts`, `alpha-beta`, `random`. It may be followed by
-/// arguments and by settings KEY=VALUE: name=, tc=, movetime=, nodes=, depth= (for this engine only),
-/// protocol=uci|xboard|ubgi|lines, folder=, restart=true (a new process for each game), and option.NAME= for its own options.
+/// ENGINE is a path, a program in the search path, the name of an [engines.NAME] table of the configuration, an engine
+/// that plays within this process (`zeitnot`, `mcts`, `alpha-beta`), or a built-in player with a measured rating
+/// (`random`, `greedy`, `minimax-2`, `alpha-beta-3`, `level-1` to `level-8`). It may be followed by arguments and by
+/// settings KEY=VALUE: name=, tc=, movetime=, nodes=, depth= (for this engine only), protocol=uci|xboard|ubgi|lines,
+/// folder=, restart=true (a new process for each game), and option.NAME= for its own options.
 /// Quote what contains spaces.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\

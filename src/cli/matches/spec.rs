@@ -8,7 +8,7 @@ use std::{
 };
 
 use zeitnot_engine as engine;
-use zeitnot_engine::{ExternalEngine, Kind};
+use zeitnot_engine::{BuiltIn, ExternalEngine, Kind};
 use zeitnot_external as external;
 use zeitnot_external::{Named, Program, Protocol, Value};
 use zeitnot_matches::{Effort, Entry, EntryEngine};
@@ -183,6 +183,9 @@ impl Spec {
                 Some(own) => return Ok(own),
                 None => {}
             }
+        }
+        if let Ok(player) = self.engine.parse::<BuiltIn>() {
+            return Ok(Named::Own(player.config()));
         }
         Ok(match self.engine.parse::<Kind>() {
             Ok(kind) => Named::Own(engine::Config { kind, ..engine::Config::default() }),

@@ -11,12 +11,14 @@ use zeitnot_net::Rate;
 use zeitnot_referee::{Board, ServerBoard};
 use zeitnot_rules::{GameError, GameKind, UnknownGame};
 
-use super::{level::Strength, search::Searcher, turns::Turns, view};
+use super::{
+    search::{Searcher, Strength},
+    turns::Turns,
+    view,
+};
 use crate::keyed::Rations;
 
-/// Limits of an analysis.
-const STRENGTH: Strength =
-    Strength { depth: None, nodes: None, time: Duration::from_secs(1), candidates: 1, noise: 0 };
+const STRENGTH: Strength = Strength::Full(Duration::from_secs(1));
 /// Analyses of an address.
 const REQUESTS: Rate = Rate { burst: 20, interval: Duration::from_secs(1) };
 /// Time for which an analysis waits until others are done.
@@ -95,9 +97,9 @@ impl Analyst {
         if !self.requests.take(from) {
             return Err(NoAnalysis::TooFast);
         }
-        let (kind, board) = request.position()?;
+        let board = request.position()?;
         let turn = timeout(WAIT, self.turns.take(from)).await.map_err(|_| NoAnalysis::Busy)?;
-        let finding = self.searcher.find(kind, board.game(), STRENGTH, None, CancellationToken::new());
+        let finding = self.searcher.find(board.game(), STRENGTH, None, CancellationToken::new());
         let found = finding.await;
         drop(turn);
         let thought = found.as_ref().and_then(|found| view::thought(found, board.turn()));
@@ -107,7 +109,7 @@ impl Analyst {
 }
 
 impl AnalysisRequest {
-    fn position(&self) -> Result<(GameKind, ServerBoard), NoAnalysis> {
+    fn position(&self) -> Result<ServerBoard, NoAnalysis> {
         let kind: GameKind = self.kind.parse()?;
         if self.chess960 && kind != GameKind::Chess {
             return Err(NoAnalysis::NotChess(kind.name()));
@@ -120,7 +122,7 @@ impl AnalysisRequest {
         for mv in &self.moves {
             board.play(mv)?;
         }
-        if board.outcome().is_over() { Err(NoAnalysis::Over) } else { Ok((kind, board)) }
+        if board.outcome().is_over() { Err(NoAnalysis::Over) } else { Ok(board) }
     }
 }
 

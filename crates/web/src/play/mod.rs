@@ -22,11 +22,11 @@ mod view;
 
 pub(crate) use action::{Heard, PlayerMessage};
 pub(crate) use analysis::{Analysis, AnalysisRequest, Analyst, NoAnalysis};
-pub use level::{BadLevel, Level, Strength};
+pub use level::{BadLevel, Level};
 pub use local::{LocalSeat, LocalTables};
 pub(crate) use refusal::{BadAction, NoTable};
 pub(crate) use request::{CreatedTable, TableRequest};
-pub use search::{Finding, Found, RunningClock, Searcher};
+pub use search::{Finding, Found, RunningClock, Searcher, Strength};
 pub(crate) use tables::{SeatRef, Tables, TablesActor};
 pub(crate) use view::{SeatView, TableNotice, TableState};
 

@@ -4,10 +4,19 @@ use std::{fmt, pin::Pin, time::Duration};
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use zeitnot_rules::{DynGame, GameKind};
+use zeitnot_rules::DynGame;
 use zeitnot_wire::uci::UciScore;
 
-use super::level::Strength;
+use super::level::Level;
+
+/// Strength of a search.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Strength {
+    /// Full strength for this time.
+    Full(Duration),
+    /// That of the bot at a level.
+    Level(Level),
+}
 
 /// Clock of the side to move.
 #[derive(Copy, Clone, Debug)]
@@ -47,7 +56,6 @@ pub trait Searcher: fmt::Debug + Send + Sync + 'static {
     /// Finds a move, unless `stop` is cancelled before.
     fn find(
         &self,
-        kind: GameKind,
         game: &DynGame,
         strength: Strength,
         clock: Option<RunningClock>,
@@ -62,14 +70,7 @@ pub(super) struct Scripted;
 
 #[cfg(test)]
 impl Searcher for Scripted {
-    fn find(
-        &self,
-        _: GameKind,
-        game: &DynGame,
-        _: Strength,
-        _: Option<RunningClock>,
-        _: CancellationToken,
-    ) -> Finding {
+    fn find(&self, game: &DynGame, _: Strength, _: Option<RunningClock>, _: CancellationToken) -> Finding {
         let legal = game.legal_moves();
         let mate = legal.iter().find(|(_, san)| san.ends_with('#'));
         let score = if mate.is_some() { UciScore::Mate(1) } else { UciScore::Cp(0) };

@@ -25,7 +25,7 @@ use super::{
     action::Action,
     refusal::{BadAction, NoTable},
     request::{CreatedTable, Setup, Sitter, TableRequest},
-    search::{Found, Searcher},
+    search::{Found, Searcher, Strength},
     table::{Question, Table},
     view::{SeatView, TableNotice},
 };
@@ -242,8 +242,7 @@ impl Tables {
         let Some(table) = self.tables.get_mut(&id) else { return };
         if let Some(Question { level, clock, stop, number }) = table.question(now) {
             let game = table.hosted.referee.board.game();
-            let kind = table.hosted.info.kind;
-            let search = self.searcher.find(kind, game, level.strength(), clock, stop.clone());
+            let search = self.searcher.find(game, Strength::Level(level), clock, stop.clone());
             let handle = self.handle.clone();
             self.tracker.spawn(async move {
                 let found = panic_guard::contain_all(search).await.ok().flatten();
