@@ -13,6 +13,7 @@ mod faults;
 mod output;
 mod overhead;
 mod random_move;
+mod ratings;
 mod simulate;
 mod spectators;
 mod stop;
@@ -36,6 +37,7 @@ enum Measurement {
     Overhead(overhead::Args),
     Faults(faults::Args),
     ArenaAttack(attack::Args),
+    Ratings(ratings::Args),
     Spectators(spectators::Args),
     Simulate(simulate::Args),
     /// Keep one core busy until the standard input ends
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Measurement::Overhead(args) => overhead::run(&args),
         Measurement::Faults(args) => faults::run(&args),
         Measurement::ArenaAttack(args) => attack::run(&args),
+        Measurement::Ratings(args) => ratings::run(&args),
         Measurement::Spectators(args) => spectators::run(&args),
         Measurement::Simulate(args) => simulate::run(&args),
         Measurement::Busy => busy::run(),
