@@ -1,6 +1,7 @@
 //! `zeitnot arena`: the tournament server.
 
 use std::{
+    collections::BTreeMap,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -12,6 +13,7 @@ use tracing::{info, warn};
 use zeitnot_arena as arena;
 use zeitnot_arena::{Arena, Event, Keys, Listening, News, Summary};
 use zeitnot_clients::{Shutdown, contest};
+use zeitnot_engine::EngineFactory;
 use zeitnot_net::descriptors;
 use zeitnot_pairing::Name;
 use zeitnot_rules::{ByColor, Color};
@@ -24,6 +26,7 @@ mod settings;
 use super::{
     CliError,
     config::{Config, ConfigFileArgs},
+    engines::Engines,
     live::Live,
     log, network, preflight, print,
     service::{
@@ -91,10 +94,33 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let config = Config::load(&source)?;
     preflight::check_arena(&config)?;
     let _log = log::start(&config.log, Live::default().lines());
-    let metrics = config.metrics;
     descriptors::raise_limit();
-    let summary = network::run(|_| serve(config.arena, metrics))?;
+    // Until the end: their programs end with them.
+    let engines = open_engines(&config)?;
+    let ready = engines.ready.clone();
+    let summary = network::run(|_| serve(config.arena, ready, config.metrics))?;
     report(&summary?)
+}
+
+/// Opens the engines of the configuration, if a tournament has one, or an organiser may create such a tournament.
+fn open_engines(config: &Config) -> Result<Engines, CliError> {
+    let wanted: Vec<_> = config.arena.tournament.iter().flat_map(|tournament| &tournament.engines).collect();
+    let is_wanted = |name: &String| wanted.iter().any(|wanted| wanted.as_str() == name);
+    if config.arena.web.is_none() && !config.engines.keys().any(is_wanted) {
+        return Ok(Engines::default());
+    }
+    let engines = Engines::open(config)?;
+    for (name, message) in &engines.mistakes {
+        if is_wanted(name) {
+            return Err(CliError::Engine(message.clone()));
+        }
+        warn!("{message}; no tournament can have it");
+    }
+    engines.warnings.iter().for_each(|warning| warn!("{warning}"));
+    match config.engines.keys().find(|name| is_wanted(name) && !engines.ready.contains_key(*name)) {
+        Some(name) => Err(CliError::Engine(format!("engine {name} cannot play, but a tournament has it"))),
+        None => Ok(engines),
+    }
 }
 
 fn add_keys(file: &Path, names: &[String]) -> Result<(), CliError> {
@@ -112,10 +138,14 @@ fn add_keys(file: &Path, names: &[String]) -> Result<(), CliError> {
     })
 }
 
-async fn serve(config: arena::Config, metrics: Option<metrics::Config>) -> Result<Summary, CliError> {
+async fn serve(
+    config: arena::Config,
+    engines: BTreeMap<String, EngineFactory>,
+    metrics: Option<metrics::Config>,
+) -> Result<Summary, CliError> {
     let open = |metrics| Exporter::open(metrics, activity::describe);
     let exporter = metrics.as_ref().map(open).transpose()?;
-    let arena = Arena::bind(config).await?;
+    let arena = Arena::with_engines(config, engines).await?;
     let shutdown = Shutdown::default();
     let signals = signals::watch(shutdown.clone(), "stopping: running games are aborted and recorded")?;
     tokio::spawn(signals);

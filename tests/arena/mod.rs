@@ -1,6 +1,8 @@
 //! Class tournaments of the arena, over the contest protocol.
 
 mod endings;
+#[cfg(unix)]
+mod engines;
 mod hostile;
 mod mistakes;
 mod rejoin;

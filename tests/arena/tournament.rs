@@ -7,7 +7,7 @@ use zeitnot_rules::{Game, chess};
 use crate::support::arena::{By, Player, TestArena, records, tags, word};
 
 /// Plays random legal moves, whatever comes, until the arena closes.
-async fn play_randomly(mut player: Player) {
+pub(super) async fn play_randomly(mut player: Player) {
     while let Some(line) = player.next().await {
         match word(&line, 0) {
             "GAME_PAIRED" => player.ack(&line).await,

@@ -1,6 +1,7 @@
 //! An arena on ports of its own, and clients that speak from a script.
 
 use std::{
+    collections::BTreeMap,
     fs,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -13,6 +14,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot_arena::{Arena, Config, News, Summary};
+use zeitnot_engine::EngineFactory;
 use zeitnot_net::{Address, LineReader, LineWriter, over_tcp};
 use zeitnot_testing::{LONG, soon};
 
@@ -53,12 +55,20 @@ impl TestArena {
         Self::with_config(folder, config).await
     }
 
-    pub async fn with_config(folder: impl Into<Storage>, mut config: Config) -> Self {
+    pub async fn with_config(folder: impl Into<Storage>, config: Config) -> Self {
+        Self::bind(folder, config, BTreeMap::new()).await
+    }
+
+    async fn bind(
+        folder: impl Into<Storage>,
+        mut config: Config,
+        engines: BTreeMap<String, EngineFactory>,
+    ) -> Self {
         let folder = folder.into();
         if let Some(url) = folder.url().filter(|_| config.database.is_none()) {
             config.database = Some(url.parse().unwrap());
         }
-        let arena = Arena::bind(config).await.unwrap();
+        let arena = Arena::with_engines(config, engines).await.unwrap();
         let Config { tcp, websocket, imcs, lichess, web, tuc, .. } = arena.bound().clone();
         let imcs = imcs.map(|imcs| imcs.listen);
         let lichess = lichess.map(|lichess| lichess.listen);
@@ -88,16 +98,18 @@ impl TestArena {
     }
 
     pub async fn tournament(folder: impl Into<Storage>, arena: &str, settings: &str) -> Self {
-        let mut text = format!(
-            "tcp = '127.0.0.1:0'\nwebsocket = '127.0.0.1:0'\ngames = '{{folder}}/games'\n{arena}\n\
-             [[tournament]]\nname = 'class'\n"
-        );
-        for (key, value) in [("time", "60+0"), ("pairing_interval", "20ms"), ("pause", "0ms")] {
-            if !settings.lines().any(|line| line.starts_with(&format!("{key} "))) {
-                text += &format!("{key} = '{value}'\n");
-            }
-        }
-        Self::open(folder, &(text + settings)).await
+        Self::open(folder, &class(arena, settings)).await
+    }
+
+    /// The same, with engines of the configuration.
+    pub async fn with_engines(
+        folder: impl Into<Storage>,
+        settings: &str,
+        engines: BTreeMap<String, EngineFactory>,
+    ) -> Self {
+        let folder = folder.into();
+        let text = class("", settings).replace("{folder}", &folder.path().display().to_string());
+        Self::bind(folder, toml::from_str(&text).unwrap(), engines).await
     }
 
     /// Address of the contest protocol, as clients write it.
@@ -180,6 +192,20 @@ impl TestArena {
         self.shutdown.cancel();
         self.end().await
     }
+}
+
+/// Configuration of an arena with one tournament, `class`.
+fn class(arena: &str, settings: &str) -> String {
+    let mut text = format!(
+        "tcp = '127.0.0.1:0'\nwebsocket = '127.0.0.1:0'\ngames = '{{folder}}/games'\n{arena}\n\
+         [[tournament]]\nname = 'class'\n"
+    );
+    for (key, value) in [("time", "60+0"), ("pairing_interval", "20ms"), ("pause", "0ms")] {
+        if !settings.lines().any(|line| line.starts_with(&format!("{key} "))) {
+            text += &format!("{key} = '{value}'\n");
+        }
+    }
+    text + settings
 }
 
 /// Texts of all files below an arena's `games`, except the database.

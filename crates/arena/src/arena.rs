@@ -1,13 +1,13 @@
 //! The whole arena: fronts, tournaments and their files, from the configuration to the summary.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::{
     sync::{broadcast, watch},
     task::JoinSet,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot_engine::priority;
+use zeitnot_engine::{EngineFactory, priority};
 use zeitnot_host::{
     database::{Database, WriterThread},
     hosted_game::Host,
@@ -22,8 +22,10 @@ use crate::{
     imcs, lichess,
     listening::Listening,
     news::{self, News, NewsSender},
-    searches::PageSearcher,
-    tournament::{Accounts, Environment, ManagerHandle, TournamentManager, TournamentSummary, stored_view},
+    searches::{BuiltInEngines, PageSearcher, Searches},
+    tournament::{
+        Accounts, Engines, Environment, ManagerHandle, TournamentManager, TournamentSummary, stored_view,
+    },
     tuc, web,
 };
 
@@ -75,6 +77,17 @@ impl Arena {
     /// # Errors
     /// [`ArenaError`], which says what to change.
     pub async fn bind(config: Config) -> Result<Arena, ArenaError> {
+        Arena::with_engines(config, BTreeMap::new()).await
+    }
+
+    /// As [`Arena::bind`], with engines that can play in tournaments, by name, besides the built-in players.
+    ///
+    /// # Errors
+    /// [`ArenaError`], which says what to change.
+    pub async fn with_engines(
+        config: Config,
+        engines: BTreeMap<String, EngineFactory>,
+    ) -> Result<Arena, ArenaError> {
         config.check()?;
         let mut bound = config.clone();
         let mut listeners = Vec::new();
@@ -88,10 +101,11 @@ impl Arena {
         }
         let public = config.web.as_ref().and_then(|web| web.public.clone());
         let hosts = Hosts::new(public, "[arena.web]");
+        let (searches, built_in) = (Searches::default(), Arc::<BuiltInEngines>::default());
         let (web, live) = match config.web.clone() {
             Some(web) => {
-                let searcher =
-                    PageSearcher::new().map_err(|error| ArenaError::Config(format!("web: {error}")))?;
+                let searcher = PageSearcher::with(searches.clone(), built_in.clone())
+                    .map_err(|error| ArenaError::Config(format!("web: {error}")))?;
                 let (web, feed) = Web::bind(web, Arc::new(searcher))?;
                 (Some(web), feed)
             }
@@ -131,6 +145,7 @@ impl Arena {
             max_players_at_once,
             ports: listeners.iter().map(Listener::url).collect(),
             accounts,
+            engines: Engines::new(engines, built_in, searches),
         };
         let (manager, mut tournaments) = TournamentManager::channel(environment).await?;
         for tournament in config.tournament {

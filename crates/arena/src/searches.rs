@@ -1,4 +1,5 @@
-//! Searches of the arena's own, for tables and analysis: a bounded number at once, behind every other thread of the program.
+//! Searches of the arena's own: for tables and analysis, and for the players that it provides in tournaments. A bounded
+//! number at once, behind every other thread of the program.
 //!
 //! A search waits for its turn, and those that wait make the others shorter, so that a full house of tables gets its
 //! moves in time, only weaker.
@@ -30,7 +31,7 @@ use zeitnot_engine::{
     with_game,
 };
 use zeitnot_net::wait::until;
-use zeitnot_rules::{ByColor, Color, DynGame, GameHistory};
+use zeitnot_rules::{ByColor, Color, DynGame, GameHistory, GameKind};
 use zeitnot_web::play::{Finding, Found, RunningClock, Searcher, Strength};
 
 /// Size of the transposition table that all analyses share.
@@ -42,7 +43,7 @@ const MAX_SEARCHES: usize = 4;
 /// A search is not cut shorter than this, however many wait.
 const MIN_TIME: Duration = Duration::from_millis(20);
 /// Longest search of a built-in player, which its nodes end much sooner.
-const MAX_TIME: Duration = Duration::from_secs(2);
+pub(crate) const MAX_TIME: Duration = Duration::from_secs(2);
 /// Time of a clock that is kept for the way of the move.
 const RESERVE: Reserve = Reserve { lag: Duration::from_millis(50), measured: true };
 /// Time for a stopped search to end: on a busy machine it waits for a core.
@@ -70,6 +71,19 @@ impl SearchEngine {
         Arc::new(SearchEngine { factory, idle: Mutex::default() })
     }
 
+    /// Starts a thread for the next search, and the process of an external engine.
+    pub(crate) fn prepare(&self, kind: GameKind) {
+        if self.idle().is_empty() {
+            with_game(kind, Prepare(self));
+        }
+    }
+
+    /// Ends the idle threads, and the processes of an external engine with them.
+    pub(crate) fn rest(&self) {
+        let idle = std::mem::take(&mut *self.idle());
+        drop(idle);
+    }
+
     fn take<G: Playable>(&self) -> SearchThread<G> {
         let mut idle = self.idle();
         let at = idle.iter().position(|thread| thread.is::<SearchThread<G>>());
@@ -80,6 +94,17 @@ impl SearchEngine {
 
     fn idle(&self) -> MutexGuard<'_, Vec<Box<dyn Any + Send>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Prepare<'e>(&'e SearchEngine);
+
+impl PlayVisitor for Prepare<'_> {
+    type Out = ();
+
+    fn visit<G: Playable>(self, _start: G) {
+        let thread = SearchThread::<G>::started(self.0.factory.clone());
+        self.0.idle().push(Box::new(thread));
     }
 }
 
@@ -336,7 +361,6 @@ fn variation<G: Playable>(mut position: G, moves: &[G::Move]) -> Vec<(String, St
 
 #[cfg(test)]
 mod tests {
-    use zeitnot_rules::GameKind;
     use zeitnot_wire::uci::UciScore;
 
     use super::*;

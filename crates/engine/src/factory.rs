@@ -122,9 +122,14 @@ impl EngineFactory {
 
     /// Returns whether the thinkers can play this game. Our own ones play all games.
     pub fn plays<G: Game>(&self, start: &G) -> bool {
+        self.plays_kind(start.kind(), start.is_chess960())
+    }
+
+    /// Returns whether the thinkers can play games of this kind.
+    pub fn plays_kind(&self, kind: GameKind, chess960: bool) -> bool {
         match &self.source {
             Source::Own(_) => true,
-            Source::External(engine) => engine.plays(start.kind(), start.is_chess960()),
+            Source::External(engine) => engine.plays(kind, chess960),
         }
     }
 

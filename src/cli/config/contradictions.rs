@@ -4,7 +4,7 @@ use std::thread;
 
 use zeitnot_bot::choice::Rule;
 use zeitnot_clients::lichess::{self, Lichess};
-use zeitnot_engine::MoveLimits;
+use zeitnot_engine::{BuiltIn, MoveLimits};
 use zeitnot_external::Named;
 use zeitnot_net::{Contradiction, Contradictions};
 use zeitnot_settings::hint;
@@ -72,6 +72,7 @@ impl Config {
         found.within("arena", |found| self.arena.contradictions(found));
         self.sources(&mut found);
         self.rules(&mut found);
+        self.tournament_engines(&mut found);
         for (at, server) in self.servers.iter().enumerate() {
             found.within(&format!("server[{at}]"), |found| server.contradictions(found));
         }
@@ -122,6 +123,22 @@ impl Config {
                 let what =
                     format!("is never used: bot.choose[{first}] matches every game; move this rule above it");
                 found.add(&[&format!("bot.choose[{at}]")], what);
+            }
+        }
+    }
+
+    /// Engines of tournaments that do not exist.
+    fn tournament_engines(&self, found: &mut Contradictions) {
+        let built_in = BuiltIn::all().map(|player| player.to_string());
+        let names: Vec<_> = built_in.chain(self.engines.keys().cloned()).collect();
+        for (at, tournament) in self.arena.tournament.iter().enumerate() {
+            for name in &tournament.engines {
+                if !names.iter().any(|known| known == name.as_str()) {
+                    let hint = hint(name.as_str(), names.iter().map(String::as_str));
+                    let known = names.join(", ");
+                    let what = format!("no engine is called `{name}`{hint}; known: {known}");
+                    found.add(&[&format!("arena.tournament[{at}].engines")], what);
+                }
             }
         }
     }

@@ -49,7 +49,7 @@ pub(crate) enum JoinError {
 /// Proof of a player who wants to join.
 #[derive(Clone, Debug)]
 pub(crate) enum Proof {
-    /// Another front knows its account.
+    /// Another front knows its account, or it is an engine of the arena.
     Account,
     /// A connection from this address, and the key that it showed.
     Shown { from: Origin, key: Option<Secret> },
@@ -75,7 +75,7 @@ pub(super) struct Admitted {
 pub(crate) struct Admission {
     pub(crate) password: Option<Secret>,
     pub(crate) keys: Option<Keys>,
-    /// Names of accounts on other fronts.
+    /// Names of accounts on other fronts, and of engines of the arena.
     pub(crate) reserved: BTreeSet<Name>,
     pub(crate) guesses: Guesses<Origin>,
 }

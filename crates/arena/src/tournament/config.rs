@@ -81,6 +81,10 @@ pub struct TournamentConfig {
     #[schema(minimum = 1, maximum = 1_000_000)]
     #[schemars(range(min = 1, max = MAX_GAMES_PER_PAIR))]
     pub games_per_pair: u32,
+    /// Players that the arena runs itself: "random", "greedy", "minimax-2", "alpha-beta-3", "level-1" to "level-8", or names
+    /// of `[engines]`. They count as players, and nobody else gets their names.
+    #[serde(default)]
+    pub engines: Vec<Name>,
     /// Number of players with which play begins; with `start = "organiser"`, the maximum.
     #[serde(default)]
     #[schema(minimum = 2, maximum = 1024)]
@@ -220,7 +224,7 @@ impl TournamentConfig {
     ) {
         let players = self.players.unwrap_or_default();
         // Otherwise, not all of them need to be connected at once.
-        if self.start() == StartKind::Full && players > most.saturating_add(accounts) {
+        if self.start() == StartKind::Full && players > most.saturating_add(accounts + self.engines.len()) {
             found.at_most(("players", players), (limit, most));
         }
         found.above_zero(&[("ack_timeout", self.ack_timeout)]);
@@ -250,6 +254,12 @@ impl TournamentConfig {
             let what = "is not used, as play begins at once and has no end: remove it, or set players";
             found.add(&["absent_after"], what);
         }
+    }
+
+    /// Returns the players for whom a seat is kept.
+    pub(super) fn expected(&self) -> impl Iterator<Item = &Name> {
+        let others = self.engines.iter().filter(|name| !self.gauntlet.contains(name));
+        self.gauntlet.iter().chain(others)
     }
 
     /// Reads the file of players and keys, if there is to be one. These accounts play without a key.
@@ -318,6 +328,7 @@ impl TournamentConfig {
         self.check_start()?;
         self.check_game()?;
         self.check_pairing()?;
+        self.check_engines()?;
         self.pairing.check_tie_breaks(&self.tie_breaks)?;
         self.password.as_ref().map_or(Ok(()), check_password)?;
         let (games, players) = (self.games_per_pair, self.players.unwrap_or(2));
@@ -372,6 +383,20 @@ impl TournamentConfig {
                 })
             }
             _ => Ok(()),
+        }
+    }
+
+    fn check_engines(&self) -> Result<(), String> {
+        let (engines, players) = (self.engines.len(), self.max_players());
+        let mut looks = BTreeSet::new();
+        match self.engines.iter().find(|name| !looks.insert(name.look())) {
+            Some(name) => {
+                Err(format!("engines: {name} is there twice, or looks like another one: remove one"))
+            }
+            None if engines > players => {
+                Err(format!("engines: {engines} do not fit in a tournament of {players} players"))
+            }
+            None => Ok(()),
         }
     }
 

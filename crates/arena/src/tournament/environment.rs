@@ -10,6 +10,7 @@ use super::{
     actor::TournamentActor,
     admission::Admission,
     config::TournamentConfig,
+    engines::Engines,
     refusals::Refusals,
     reports::Reports,
     settings::{Access, Settings},
@@ -40,6 +41,7 @@ pub(crate) struct Environment {
     /// URLs of the ports on which players join by a line.
     pub(crate) ports: Vec<String>,
     pub(crate) accounts: Accounts,
+    pub(crate) engines: Engines,
 }
 
 /// Accounts of another front that play in tournaments.
@@ -82,11 +84,11 @@ impl Environment {
         let proofs = match access {
             Some(access) => access.proofs(),
             None => {
-                let accounts = self.accounts.of(&config.name).cloned().collect();
+                let accounts = self.accounts.of(&config.name).chain(&config.engines).cloned().collect();
                 (config.password.clone(), config.open_keys(&accounts)?)
             }
         };
-        let (admission, joins) = self.admission(&config.name, proofs);
+        let (admission, joins) = self.admission(config, proofs);
         let (folder, name) = (self.games.clone(), config.name.clone());
         let create = move || Ok(GameFile::create(&folder, name.as_str(), "pgn", OffsetDateTime::now_utc())?);
         let file = blocking(create).await?;
@@ -120,7 +122,8 @@ impl Environment {
         let mut found = Contradictions::default();
         let accounts = self.accounts.of(&config.name).count();
         config.contradictions(self.max_players_at_once, accounts, &mut found);
-        found.into_found().into_iter().next().map(|Contradiction { what, .. }| what)
+        let found = found.into_found().into_iter().next().map(|Contradiction { what, .. }| what);
+        found.or_else(|| self.engines.obstacle(config))
     }
 
     /// Returns whether there is a way to join a tournament.
@@ -131,12 +134,12 @@ impl Environment {
     /// Returns what decides who may join a tournament, and the ways to do so.
     pub(super) fn admission(
         &self,
-        tournament: &Name,
+        config: &TournamentConfig,
         (password, keys): (Option<Secret>, Option<Keys>),
     ) -> (Admission, Vec<JoinLine>) {
-        let reserved = self.accounts.of(tournament).cloned().collect();
+        let reserved = self.accounts.of(&config.name).chain(&config.engines).cloned().collect();
         let admission = Admission { password, keys, reserved, guesses: Guesses::default() };
-        let joins = self.joins(tournament, &admission);
+        let joins = self.joins(&config.name, &admission);
         (admission, joins)
     }
 

@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    mem,
     sync::Arc,
 };
 
@@ -11,7 +12,7 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
     task::{JoinError, JoinSet},
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_engine::priority;
 use zeitnot_pairing::Name;
 use zeitnot_wire::printable;
@@ -19,6 +20,7 @@ use zeitnot_wire::printable;
 use super::{
     actor::{EditError, TournamentActor, TournamentSummary},
     config::TournamentConfig,
+    engine_player::EnginePlayer,
     environment::{Environment, OpenTournament},
     refusals::Refusals,
     registry::{Stranger, TournamentRegistry, Tournaments},
@@ -149,6 +151,8 @@ pub(crate) struct TournamentManager {
     /// Open, and not running yet, with their places in the order in which they were opened.
     open: Vec<(usize, CancellationToken, OpenTournament)>,
     running: JoinSet<(usize, Result<TournamentSummary, Panic>)>,
+    /// Tasks of the players that the arena runs itself.
+    engine_players: TaskTracker,
     ended: BTreeMap<usize, TournamentSummary>,
 }
 
@@ -164,6 +168,8 @@ struct Known {
     config: TournamentConfig,
     /// `None` for one of the configuration file.
     access: Option<Access>,
+    /// Players that the arena runs itself, each with what ends it.
+    engines: BTreeMap<Name, CancellationToken>,
 }
 
 impl Known {
@@ -198,6 +204,7 @@ impl TournamentManager {
             opened: 0,
             open: Vec::new(),
             running: JoinSet::new(),
+            engine_players: TaskTracker::new(),
             ended: BTreeMap::new(),
         };
         Ok((ManagerHandle(handle), manager))
@@ -210,6 +217,9 @@ impl TournamentManager {
 
     /// Opens a tournament of the configuration.
     pub(crate) async fn open(&mut self, config: TournamentConfig) -> Result<(), ArenaError> {
+        if let Some(why) = self.environment.engines.obstacle(&config) {
+            return Err(ArenaError::Config(format!("tournament '{}': {why}", config.name)));
+        }
         self.add(config, None, false).await
     }
 
@@ -253,7 +263,8 @@ impl TournamentManager {
         let (name, handle, stored) = (config.name.clone(), open.handle.clone(), open.stored);
         let (place, over) = (self.opened, CancellationToken::new());
         self.opened += 1;
-        let known = Known { place, handle: handle.clone(), over: over.clone(), stored, config, access };
+        let (handle_of, over_of, engines) = (handle.clone(), over.clone(), BTreeMap::new());
+        let known = Known { place, handle: handle_of, over: over_of, stored, config, access, engines };
         self.known.insert(name.clone(), known);
         self.published.send_modify(|tournaments| drop(Arc::make_mut(tournaments).insert(name, handle)));
         self.open.push((place, over, open));
@@ -280,6 +291,8 @@ impl TournamentManager {
         while let Some(ended) = self.running.join_next().await {
             self.note_end(ended);
         }
+        self.engine_players.close();
+        self.engine_players.wait().await;
         self.ended.into_values().collect()
     }
 
@@ -293,9 +306,28 @@ impl TournamentManager {
 
     /// Starts the tasks of those that are open.
     fn start(&mut self, stop: &CancellationToken) {
-        for (place, over, OpenTournament { actor, file, .. }) in self.open.drain(..) {
+        for (place, over, OpenTournament { actor, file, .. }) in mem::take(&mut self.open) {
             let run = actor.run(file, stop.clone(), over);
             self.running.spawn(async move { (place, panic_guard::contain_all(run).await) });
+            let name =
+                self.known.iter().find(|(_, known)| known.place == place).map(|(name, _)| name.clone());
+            name.into_iter().for_each(|name| self.run_engines(&name));
+        }
+    }
+
+    /// Starts the engines of a tournament that do not play in it yet, and ends those that are no longer to play.
+    fn run_engines(&mut self, tournament: &Name) {
+        let registry = self.registry();
+        let Some(known) = self.known.get_mut(tournament) else { return };
+        let wanted = &known.config.engines;
+        known.engines.extract_if(.., |name, _| !wanted.contains(name)).for_each(|(_, stop)| stop.cancel());
+        for name in wanted.iter().filter(|name| !known.engines.contains_key(*name)).collect::<Vec<_>>() {
+            let Some(engine) = self.environment.engines.find(name) else { continue };
+            let kind = known.config.game;
+            let player = EnginePlayer { tournament: tournament.clone(), name: name.clone(), kind, engine };
+            let stop = known.over.child_token();
+            self.engine_players.spawn(player.run(registry.clone(), stop.clone()));
+            known.engines.insert(name.clone(), stop);
         }
     }
 
@@ -381,7 +413,7 @@ impl TournamentManager {
         handle.call(move |actor| actor.check_edit(&checked)).await.ok_or_else(over)??;
         // On the disk first: whatever is played by these settings is found there with them.
         self.store(&name, &config, &access).await;
-        let (admission, joins) = self.environment.admission(&name, access.proofs());
+        let (admission, joins) = self.environment.admission(&config, access.proofs());
         let edited = config.clone();
         let edit = move |actor: &mut TournamentActor| {
             actor.edit(edited, starts)?;
@@ -393,6 +425,7 @@ impl TournamentManager {
         match edited {
             Ok(()) => {
                 (known.config, known.access) = (config, Some(access));
+                self.run_engines(&name);
                 Ok(())
             }
             Err(error) => {
@@ -436,7 +469,7 @@ impl TournamentManager {
         };
         known.access = Some(access.clone());
         self.store(&name, &config, &access).await;
-        let (admission, joins) = self.environment.admission(&name, access.proofs());
+        let (admission, joins) = self.environment.admission(&config, access.proofs());
         let admitted = handle.call(move |actor| actor.admit_by(admission, joins)).await;
         admitted.map(|()| new).ok_or(ManageError::Over(name))
     }

@@ -364,6 +364,8 @@ mod tests {
             ("pairing_interval", json!("0s"), "expected a duration from \"1ms\""),
             ("max_illegal_moves", json!(0), "expected a whole number from 1, got 0"),
             ("openings", json!("/etc/passwd"), "expected a list of positions"),
+            ("engines", json!(["level-3", "level-3"]), "engines: level-3 is there twice"),
+            ("engines", json!(["a", "b", "c", "d", "e", "f", "g"]), "engines: 7 do not fit"),
             ("keys", json!("class.keys"), "unknown field"),
             ("password", json!("hush"), "unknown field"),
             ("name_held", json!("1m"), "unknown field"),

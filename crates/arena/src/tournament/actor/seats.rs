@@ -85,17 +85,17 @@ impl TournamentActor {
         Ok(seat)
     }
 
-    /// Checks whether there is a seat for somebody new: seats are kept for those whom a gauntlet names.
+    /// Checks whether there is a seat for somebody new: seats are kept for those whom a gauntlet names, and for engines.
     fn check_newcomer(&self, name: &Name) -> Result<(), JoinError> {
         let (seats, max) = (self.players.len(), self.config.max_players());
         let tournament = || self.config.name.clone();
         let is_here = |wanted: &Name| self.players.iter().any(|(_, player)| player.name == *wanted);
-        let kept = self.config.gauntlet.iter().filter(|wanted| !is_here(wanted)).count();
+        let kept = self.config.expected().filter(|wanted| !is_here(wanted)).count();
         match self.progress.has_begun() {
             // There, newcomers take the seats of those who have left.
             _ if self.progress.is_open() => Ok(()),
             _ if seats >= self.config.most_players() => Err(JoinError::Full(tournament())),
-            false if self.config.gauntlet.contains(name) || seats + kept < max => Ok(()),
+            false if self.config.expected().any(|wanted| wanted == name) || seats + kept < max => Ok(()),
             true if !self.progress.lets_late_in() && seats < max => Err(JoinError::HasBegun(tournament())),
             true if self.progress.lets_late_in() && !self.pairing.takes_late_entries() => {
                 Err(JoinError::TooLate(tournament()))

@@ -1,0 +1,97 @@
+//! Players that the arena runs itself: built-in ones, and engines of the configuration.
+
+use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt, path::Path};
+
+use zeitnot_arena::{Event, Summary};
+use zeitnot_engine::{EngineFactory, MoveLimits};
+use zeitnot_external::{Config, Program};
+use zeitnot_testing::soon;
+
+use super::tournament::play_randomly;
+use crate::support::{
+    arena::{By, TestArena, records, tags},
+    command::ZEITNOT,
+};
+
+/// An engine of the configuration.
+fn engine(name: &str, config: &Config) -> BTreeMap<String, EngineFactory> {
+    let factory = Program::open(name, config).unwrap().program.factory().unwrap();
+    [(name.to_owned(), factory)].into()
+}
+
+/// A UCI engine that moves once from the start, and dies whenever it is asked for another move.
+fn mortal(folder: &Path) -> Config {
+    let path = folder.join("mortal");
+    let script = "#!/bin/sh\nwhile read -r line; do case $line in\nuci) echo uciok;;\nisready) echo readyok;;\n\
+                  position*moves*) dies=1;;\nposition*) dies=;;\ngo*) [ -z \"$dies\" ] || exit 1; echo bestmove e2e4;;\n\
+                  quit) exit;;\nesac; done\n";
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    Config::new(path)
+}
+
+/// Games and points of a player of the only tournament.
+fn score(summary: &Summary, player: &str) -> (u32, f64) {
+    let rows = summary.tournaments[0].standings.rows();
+    let row = rows.iter().find(|row| row.name.as_str() == player).unwrap();
+    (u32::try_from(row.tally.games()).unwrap(), row.score.points())
+}
+
+#[test]
+async fn built_in_players_and_an_external_engine_play_a_tournament() {
+    let mut program = Config::new(ZEITNOT);
+    program.args = vec!["uci".into()];
+    program.limits = MoveLimits { nodes: 200.try_into().ok(), ..MoveLimits::default() };
+    let settings = "engines = ['random', 'greedy', 'level-1', 'program']\nplayers = 4\ngames_per_pair = 1";
+    let folder = tempfile::tempdir().unwrap();
+    let arena = TestArena::with_engines(folder, settings, engine("program", &program)).await;
+    let (summary, folder) = arena.end().await;
+    assert!(summary.tournaments[0].complete);
+    for player in ["random", "greedy", "level-1", "program"] {
+        assert_eq!(score(&summary, player).0, 3);
+    }
+    let pgn = records(folder.path());
+    assert!(tags(&pgn, "Termination").iter().all(|end| *end == "normal"), "{pgn}");
+}
+
+#[test]
+async fn a_student_meets_built_in_players_whose_names_are_reserved() {
+    let arena = TestArena::start(
+        "engines = ['random', 'minimax-2', 'level-1']\nplayers = 4\npairing = 'swiss'\nrounds = 2",
+    )
+    .await;
+    for name in ["level-1", "random"] {
+        let refused = arena.join(By::Tcp, name).await.rest().await;
+        assert_eq!(refused, [format!("INFO Name {name} is already taken")]);
+    }
+    let alice = tokio::spawn(play_randomly(arena.join(By::Tcp, "alice").await));
+    let (summary, _folder) = arena.end().await;
+    alice.await.unwrap();
+    assert!(summary.tournaments[0].complete);
+    assert_eq!(score(&summary, "alice").0, 2);
+}
+
+#[test]
+async fn built_in_players_go_on_after_a_restart() {
+    let settings = "engines = ['random', 'greedy', 'level-1']\nplayers = 3\ngames_per_pair = 4";
+    let folder = tempfile::tempdir().unwrap();
+    let mut arena = TestArena::tournament(folder, "", settings).await;
+    for _ in 0..2 {
+        while !matches!(soon("an event", arena.news.recv()).await.unwrap().event, Event::GameEnded { .. }) {}
+    }
+    let (summary, folder) = arena.stop().await;
+    assert!(!summary.tournaments[0].complete);
+    let (summary, _folder) = TestArena::tournament(folder, "", settings).await.end().await;
+    assert!(summary.tournaments[0].complete);
+    assert_eq!(["random", "greedy", "level-1"].map(|player| score(&summary, player).0), [8, 8, 8]);
+}
+
+#[test]
+async fn an_engine_that_dies_loses_its_game_and_the_tournament_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let engines = engine("mortal", &mortal(folder.path()));
+    let settings = "engines = ['mortal', 'random']\nplayers = 2\ngames_per_pair = 2";
+    let (summary, _folder) = TestArena::with_engines(folder, settings, engines).await.end().await;
+    assert!(summary.tournaments[0].complete);
+    assert_eq!(score(&summary, "mortal"), (2, 0.0));
+}
