@@ -15,6 +15,7 @@ mod contest;
 mod documents;
 mod engine;
 mod imcs;
+mod kits;
 mod lichess;
 mod rules;
 #[allow(dead_code, reason = "tests/alone uses the rest")]

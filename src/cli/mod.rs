@@ -34,6 +34,7 @@ mod engines;
 pub mod import;
 #[cfg(target_os = "linux")]
 mod journal;
+mod kit;
 mod lichess;
 mod live;
 mod log;
@@ -85,6 +86,7 @@ Examples:
   zeitnot check                            validate it, and show what it would do
   zeitnot play                             play on the servers it names
   zeitnot arena                            run the tournaments it names
+  zeitnot kit python my-bot                write a starter kit for a student's program
   zeitnot lichess check                    check an account on Lichess
   zeitnot import config.yml                convert a configuration of lichess-bot or BotLi
   zeitnot uci                              run as an engine under a chess GUI
@@ -128,6 +130,7 @@ commands! {
     Watch: watch,
     Play: play,
     Arena: arena,
+    Kit: kit,
     Uci: uci,
     Ubgi: ubgi,
     Check: check,

@@ -36,7 +36,7 @@ const MAX_LINES: usize = 600;
 /// Entries at the top of the repository.
 const TOP: &str = ".cargo .ci .config .dockerignore .github .gitignore CHANGELOG.md CONTRIBUTING.md Cargo.lock Cargo.toml \
     Containerfile Dockerfile LICENSE Makefile README.md benches clippy.toml config.schema.json config.toml crates deny.toml \
-    docs fuzz justfile packaging rust-toolchain.toml rustfmt.toml scripts src tests web";
+    docs fuzz justfile kits packaging rust-toolchain.toml rustfmt.toml scripts src tests web";
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

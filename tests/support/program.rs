@@ -74,7 +74,7 @@ impl Program {
 
     /// Starts a command, whose last argument is the configuration file.
     fn spawn(
-        command: std::process::Command,
+        mut command: std::process::Command,
         folder: &Path,
         name: &str,
         text: &str,
@@ -82,10 +82,13 @@ impl Program {
     ) -> Program {
         let config = folder.join(format!("{name}.toml"));
         fs::write(&config, text).unwrap();
+        command.arg(&config).current_dir(folder).envs(variables.iter().copied());
+        Program::of(command, name)
+    }
+
+    /// Starts any command.
+    pub fn of(command: std::process::Command, name: &str) -> Program {
         let mut child = Command::from(command)
-            .arg(&config)
-            .current_dir(folder)
-            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -1,0 +1,94 @@
+"""Plays on an arena with choose_move of my_bot.py: python3 client.py NAME [KEY]. No need to change this file.
+
+The protocol is text, one message a line; docs/arena.md of Zeitnot describes it.
+"""
+
+import os
+import socket
+import sys
+import time
+
+from guard import FOLDER, Guard
+
+RETRY = 2  # seconds until the next try to reach the arena
+
+
+def main():
+    settings = read_settings()
+    name, key = (sys.argv[1:] + ["", ""])[:2]
+    name, key = name or settings["name"], key or settings["key"]
+    if not name:
+        sys.exit("under which name? python3 client.py NAME [KEY], or `name = ...` in settings.txt")
+    join = ["JOIN", settings["tournament"], name] + ([key] if key else []) + ["+moves", "+protocol=1"]
+    host, port = settings["arena"].rsplit(":", 1)
+    guard, was_in = Guard(), False
+    try:
+        while True:
+            is_in, last = False, ""
+            try:
+                with socket.create_connection((host, int(port)), timeout=10) as connection:
+                    connection.settimeout(None)
+                    for is_in, last in play(connection, guard, name, join):
+                        was_in = was_in or is_in
+                    print("The arena has closed the connection.")
+            except OSError as error:
+                print(f"Cannot reach the arena at {host}:{port}: {error}. Is it running, and is settings.txt right?")
+            if last.endswith("is over"):
+                return
+            if last and not is_in and not (was_in and "already taken" in last) and "try again" not in last:
+                sys.exit(f"The arena does not let {name} in: {last}")
+            print(f"Trying again in {RETRY} s; Ctrl-C stops.", flush=True)
+            time.sleep(RETRY)
+    except KeyboardInterrupt:
+        print("Stopped.")
+    finally:
+        guard.stop()
+
+
+def read_settings():
+    """Reads settings.txt: lines `key = value`."""
+    with open(os.path.join(FOLDER, "settings.txt"), encoding="utf-8") as file:
+        pairs = [line.split("=", 1) for line in file if "=" in line and not line.startswith("#")]
+    return {key.strip(): value.strip() for key, value in pairs}
+
+
+def play(connection, guard, name, join):
+    """Joins and plays until the connection ends. Yields after each INFO whether we are in, and what it says."""
+
+    def send(*words):
+        connection.sendall((" ".join(words) + "\n").encode())
+
+    is_in, kind, moves, number, increment = False, "chess", [], 0, 0.0
+    send(*join)
+    for line in connection.makefile(encoding="utf-8"):
+        message, *fields = line.split()
+        if message == "INFO":
+            last = " ".join(fields)
+            print(last, flush=True)
+            is_in = is_in or last.startswith("You joined")
+            yield is_in, last
+        elif message == "GAME_PAIRED":
+            increment = float(fields[4])
+            send("ACK", fields[0])
+        elif message == "VARIANT":
+            kind = fields[1]
+        elif message == "GAME_STARTED":
+            number = 0
+            print(f"Game of {kind}: {fields[1]} (first) against {fields[2]}", flush=True)
+        elif message == "LEGAL_MOVES":
+            moves = fields[1:]
+        elif message == "YOUR_MOVE":  # game first second first's-seconds second's-seconds position
+            number += 1
+            own, opponent = (float(seconds) for seconds in (fields[3:5] if fields[1] == name else fields[4:2:-1]))
+            move, problem = guard.choose(kind, " ".join(fields[5:]), own, opponent, increment, moves)
+            send("MOVE", fields[0], move)
+            if problem:
+                print(f"Move {number}: {problem}; played {move} instead", flush=True)
+            else:
+                print(f"Move {number}: {move}", flush=True)
+        elif message in ("GAME_OVER", "GAME_ABORTED"):
+            print(line.strip(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Asks worker.py for moves, and plays a legal move where it has none in time. No need to change this file."""
+
+import os
+import queue
+import random
+import re
+import subprocess
+import sys
+import threading
+import time
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+COMMAND = [sys.executable, os.path.join(FOLDER, "worker.py")]
+MARGIN = 0.2  # seconds of the clock that are left for the way to the arena
+LOADING = 30  # seconds for my_bot.py and what it imports
+
+
+def time_limit(own, increment):
+    """Returns the seconds that a move may take: what it costs if choose_move never returns leaves half of the clock."""
+    return max(own / 2, min(own / 2 + increment, own - MARGIN))
+
+
+class Guard:
+    """A worker. One that is late, fails or ends is replaced by a new one."""
+
+    def __init__(self):
+        try:
+            checked = subprocess.run(COMMAND + ["--check"], cwd=FOLDER, stdin=subprocess.DEVNULL, timeout=LOADING)
+        except subprocess.TimeoutExpired:
+            sys.exit(f"my_bot.py was not loaded after {LOADING} s. Does it wait or loop outside of functions?")
+        if checked.returncode != 0:
+            sys.exit(1)
+        self.start()
+
+    def start(self):
+        pipe = subprocess.PIPE
+        self.worker = subprocess.Popen(COMMAND, cwd=FOLDER, stdin=pipe, stdout=pipe, encoding="utf-8", errors="replace")
+        self.answers = queue.Queue()
+        threading.Thread(target=pump, args=(self.worker.stdout, self.answers), daemon=True).start()
+
+    def stop(self):
+        self.worker.kill()
+        self.worker.wait()
+
+    def choose(self, kind, fen, own, opponent, increment, moves):
+        """Returns one of these legal moves, and why it is not that of choose_move, or None. Times are in seconds."""
+        limit = time_limit(own, increment)
+        own_ms, opponent_ms, increment_ms, until = (int(s * 1000) for s in (own, opponent, increment, time.time() + limit))
+        fields = [kind, fen, own_ms, opponent_ms, increment_ms, " ".join(moves), until]
+        try:
+            print(*fields, sep="\t", file=self.worker.stdin, flush=True)
+            answer = self.answers.get(timeout=limit + min(MARGIN / 2, own / 4))
+        except queue.Empty:
+            answer = "no answer"
+        except OSError:
+            answer = None
+        if answer in moves:
+            return answer, None
+        problem = self.problem(answer, limit)
+        self.stop()
+        self.start()
+        return random.choice(moves), problem
+
+    def problem(self, answer, limit):
+        """Returns why this answer of the worker is no move."""
+        late = f"choose_move took longer than {limit:.1f} s"
+        if answer == "no answer":
+            return late
+        if answer and answer.startswith("error: "):
+            return answer[len("error: "):]
+        # The worker ends, and says where it was if it can.
+        lines = self.rest(answer)
+        frames = re.findall(r'File "(.*)", line (\d+) in (\S+)', "\n".join(lines))
+        places = [f", at line {line} of {os.path.basename(file)} (in {name})" for file, line, name in frames if is_own(file)]
+        place = places[0] if places else ""
+        if lines and lines[0].startswith("Timeout"):
+            return late + place
+        try:
+            code = self.worker.wait(timeout=0.1)
+        except subprocess.TimeoutExpired:
+            return f"the program that runs choose_move answered {answer!r:.60}"
+        return "the program that runs choose_move ended " + (f"by signal {-code}" if code < 0 else f"with code {code}") + place
+
+    def rest(self, line):
+        """Returns this line and those that follow it at once."""
+        lines = []
+        try:
+            while line is not None:
+                lines.append(line)
+                line = self.answers.get(timeout=0.05)
+        except queue.Empty:
+            pass
+        return lines
+
+
+def is_own(file):
+    """Returns whether this file is the student's."""
+    return file.startswith(FOLDER) and os.path.basename(file) != "worker.py" and "site-packages" not in file
+
+
+def pump(stream, lines):
+    """Passes lines on, and None at their end."""
+    for line in stream:
+        lines.put(line.rstrip("\n"))
+    lines.put(None)

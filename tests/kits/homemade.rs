@@ -1,0 +1,98 @@
+//! The kit that runs a `homemade.py` of lichess-bot.
+
+use zeitnot_testing::LONG;
+
+use super::{Kit, plays_a_whole_game, plays_two_moves, python::has_python};
+use crate::support::arena::TestArena;
+
+const CLIENT: &str = "python3 client.py";
+
+#[test(limit = LONG)]
+async fn its_example_plays_a_whole_game() {
+    if has_python() {
+        plays_a_whole_game("homemade", CLIENT, async |_| {}).await;
+    }
+}
+
+/// Names that are imported by today's and older homemade.py, and each signature of `search` and `__init__`.
+#[test(limit = LONG)]
+async fn homemade_engines_of_several_styles_play() {
+    if !has_python() {
+        return;
+    }
+    let today = "\
+from chess.engine import PlayResult, Limit
+import chess
+from lib.engine_wrapper import MinimalEngine
+from lib.lichess_types import MOVE, HOMEMADE_ARGS_TYPE
+import logging
+
+logger = logging.getLogger(__name__)
+
+class ExampleEngine(MinimalEngine):
+    pass
+
+class Mine(ExampleEngine):
+    def search(self, board: chess.Board, time_limit: Limit, ponder: bool, draw_offered: bool, root_moves: MOVE):
+        assert time_limit.white_clock > 0 and time_limit.black_inc == 0 and not isinstance(root_moves, list)
+        assert len(board.move_stack) == 2 * (board.fullmove_number - 1)
+        self.engine.ping()
+        return PlayResult(next(iter(board.legal_moves)), None)
+";
+    let older = "\
+import chess
+from engine_wrapper import MinimalEngine
+
+class Mine(MinimalEngine):
+    def __init__(self, commands, options, stderr, draw_or_resign, name=None, **popen_args):
+        super().__init__(commands, options, stderr, draw_or_resign)
+        self.moves = 0
+
+    def search(self, board, time_limit, ponder, draw_offered):
+        self.moves += 1
+        assert self.moves == board.fullmove_number
+        return next(iter(board.legal_moves))
+";
+    for homemade in [today, older] {
+        let moves =
+            plays_two_moves("homemade", CLIENT, "20+0", async |kit| kit.put("homemade.py", homemade)).await;
+        assert!(!moves.concat().contains("instead"), "{moves:?}");
+    }
+}
+
+#[test(limit = LONG)]
+async fn a_mistake_in_search_is_shown_with_its_line() {
+    if !has_python() {
+        return;
+    }
+    let [first, _] = plays_two_moves("homemade", CLIENT, "20+0", async |kit| {
+        kit.replace("homemade.py", "        def gain", "        board.nonesuch\n\n        def gain");
+    })
+    .await;
+    assert!(
+        first.contains(" has no attribute 'nonesuch', line 16 of homemade.py (in search); played "),
+        "{first}"
+    );
+}
+
+#[test(limit = LONG)]
+async fn one_of_several_classes_is_chosen_by_name() {
+    if !has_python() {
+        return;
+    }
+    let arena = TestArena::start("").await;
+    let kit = Kit::write("homemade", &arena);
+    kit.replace(
+        "homemade.py",
+        "class Greedy",
+        "class First(MinimalEngine):\n    search = None\n\n\nclass Greedy",
+    );
+    let (code, told) = kit.start(&format!("{CLIENT} alice")).ends().await;
+    let problem =
+        "homemade.py has the classes First, Greedy: name one by a line `class = NAME` in settings.txt";
+    assert!(code == Some(1) && told.iter().any(|line| line.ends_with(problem)), "{told:#?}");
+    kit.replace("settings.txt", "key =", "class = Greedy\nkey =");
+    let game = kit.run("python3 play_local.py random");
+    assert!(!game.contains("instead"), "{game}");
+    arena.stop().await;
+}

@@ -1,0 +1,117 @@
+//! The kits of `zeitnot kit`, with their real toolchains: a whole game on an arena, and what a student sees of a faulty bot.
+
+mod command;
+mod homemade;
+mod python;
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use tempfile::TempDir;
+
+use crate::support::{
+    arena::{By, TestArena, records, word},
+    command::{err, out, zeitnot},
+    program::Program,
+};
+
+/// A kit on disk, with the settings for tournament `class` of an arena.
+struct Kit {
+    folder: TempDir,
+}
+
+impl Kit {
+    fn write(name: &str, arena: &TestArena) -> Kit {
+        let folder = tempfile::tempdir().unwrap();
+        let address = arena.authority(By::Tcp).to_string();
+        let written =
+            zeitnot(&["kit", name, folder.path().to_str().unwrap(), "--arena", &address]).output().unwrap();
+        assert!(written.status.success(), "{}", err(&written));
+        Kit { folder }
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.folder.path().join(file)
+    }
+
+    /// Replaces a file, such as the student's.
+    fn put(&self, file: &str, content: &str) {
+        fs::write(self.path(file), content).unwrap();
+    }
+
+    /// Replaces text in a file, which has it.
+    fn replace(&self, file: &str, old: &str, new: &str) {
+        let text = fs::read_to_string(self.path(file)).unwrap();
+        assert!(text.contains(old), "{file} has no '{old}'");
+        self.put(file, &text.replace(old, new));
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut words = line.split(' ');
+        let mut command = Command::new(words.next().unwrap());
+        command.args(words).current_dir(&self.folder).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a command to its successful end. Returns its output.
+    fn run(&self, line: &str) -> String {
+        let output = self.command(line).output().unwrap();
+        assert!(output.status.success(), "{line}:\n{}{}", out(&output), err(&output));
+        out(&output).to_owned()
+    }
+
+    /// Starts a command, such as the client's with a name.
+    fn start(&self, line: &str) -> Program {
+        // A program's stderr is what is read of it.
+        let mut command = self.command("sh");
+        command.args(["-c", &format!("exec {line} >&2")]);
+        Program::of(command, line)
+    }
+}
+
+/// Plays a game between two copies of a kit's default bot: `client` is the command without the name, `prepared` makes the
+/// kit ready.
+async fn plays_a_whole_game(name: &str, client: &str, prepared: impl AsyncFn(&Kit)) {
+    let arena = TestArena::start("time = '30+0.2'\nplayers = 2\ngames_per_pair = 1").await;
+    let kit = Kit::write(name, &arena);
+    prepared(&kit).await;
+    let players = ["alice", "bob"].map(|player| kit.start(&format!("{client} {player}")));
+    let (_, folder) = arena.end().await;
+    for player in players {
+        let (code, told) = player.ends().await;
+        assert_eq!(code, Some(0), "{told:#?}");
+        assert!(!told.iter().any(|line| line.contains("instead")), "{told:#?}");
+        assert!(told.iter().any(|line| line.starts_with("Game of chess: ")), "{told:#?}");
+        assert!(told.iter().any(|line| line.starts_with("GAME_OVER ")), "{told:#?}");
+    }
+    let record = records(folder.path());
+    assert!(record.contains("[Termination \"normal\"]") && record.contains("\n1. "), "{record}");
+}
+
+/// Lets a kit, as White, play two moves against a scripted opponent, who then resigns. Returns what its client says of them.
+async fn plays_two_moves(name: &str, client: &str, time: &str, prepared: impl AsyncFn(&Kit)) -> [String; 2] {
+    let arena = TestArena::start(&format!("time = '{time}'\nplayers = 2\ngames_per_pair = 1")).await;
+    let kit = Kit::write(name, &arena);
+    prepared(&kit).await;
+    let alice = kit.start(&format!("{client} alice"));
+    alice.tells("You joined tournament class").await;
+    let mut bob = arena.say("bob", "JOIN class bob +moves +protocol=1").await;
+    let paired = bob.expect("GAME_PAIRED").await;
+    bob.ack(&paired).await;
+    let legal = bob.expect("LEGAL_MOVES").await;
+    bob.send(&format!("MOVE {} {}", word(&legal, 1), word(&legal, 2))).await;
+    bob.expect("LEGAL_MOVES").await;
+    bob.send(&format!("RESIGN {}", word(&legal, 1))).await;
+    let (_, folder) = arena.end().await;
+    let (code, told) = alice.ends().await;
+    assert_eq!(code, Some(0), "{told:#?}");
+    let record = records(folder.path());
+    assert!(record.contains("[Result \"1-0\"]") && record.contains("\n1. "), "{record}");
+    [1, 2].map(|number| {
+        let line = told.iter().find(|line| line.starts_with(&format!("Move {number}: ")));
+        line.unwrap_or_else(|| panic!("no move {number}: {told:#?}")).clone()
+    })
+}

@@ -1,0 +1,196 @@
+//! The kit for Python, with python-chess.
+
+use std::process::Command;
+
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    net::TcpListener,
+};
+use zeitnot_testing::{LONG, has_program, is_installed, soon};
+
+use super::{Kit, plays_a_whole_game, plays_two_moves};
+use crate::support::arena::TestArena;
+
+const CLIENT: &str = "python3 client.py";
+
+/// Whether Python and python-chess are there.
+pub(super) fn has_python() -> bool {
+    has_program("python3", "python3") && {
+        let there = Command::new("python3").args(["-c", "import chess"]).output().unwrap();
+        is_installed("python-chess", there.status.success(), "python3 -m pip install chess")
+    }
+}
+
+#[test(limit = LONG)]
+async fn its_own_test_passes_and_its_local_opponent_plays() {
+    if !has_python() {
+        return;
+    }
+    let arena = TestArena::start("").await;
+    let kit = Kit::write("python", &arena);
+    let tested = kit.run("python3 test_my_bot.py");
+    assert_eq!(tested.lines().filter(|line| line.starts_with("ok    ")).count(), 10, "{tested}");
+    let game = kit.run("python3 play_local.py random");
+    let last = game.lines().last().unwrap();
+    assert!(
+        ["my_bot.py wins: ", "my_bot.py loses: ", "a draw: "].iter().any(|end| last.starts_with(end)),
+        "{game}"
+    );
+    arena.stop().await;
+}
+
+#[test(limit = LONG)]
+async fn it_plays_a_whole_game() {
+    if has_python() {
+        plays_a_whole_game("python", CLIENT, async |_| {}).await;
+    }
+}
+
+/// Each faulty function, and what the student reads of its first move. The second one succeeds.
+const FAULTS: &[(&str, &str)] = &[
+    (
+        "        raise ValueError('lost my\\nway')",
+        "raised ValueError: lost my way, line 5 of my_bot.py (in choose_move)",
+    ),
+    ("        return 'e2e5'", "returned 'e2e5', which is not legal here; legal moves: "),
+    ("        return None", "returned None: does each way through it end with `return`?; legal moves: "),
+    ("        return 42", "returned 42 (int), which is not a move; legal moves: "),
+    (
+        "        return [0] * (1 << 40)",
+        "needed more than the 1024 MiB that it may use, line 5 of my_bot.py (in choose_move)",
+    ),
+    ("        sys.exit(3)", "raised SystemExit: 3, line 5 of my_bot.py (in choose_move)"),
+    (
+        "        return input()",
+        "raised EOFError: EOF when reading a line, line 5 of my_bot.py (in choose_move)",
+    ),
+    ("        os.kill(os.getpid(), 9)", "ended by signal 9"),
+    ("        os._exit(3)", "ended with code 3"),
+];
+
+fn faulty(fault: &str) -> String {
+    format!(
+        "import os, random, sys\n\ndef choose_move(board, clock):\n    if board.fullmove_number == 1:\n{fault}\n    \
+         return random.choice(list(board.legal_moves))\n"
+    )
+}
+
+#[test(limit = LONG)]
+async fn a_faulty_function_costs_neither_the_game_nor_the_next_move() {
+    if !has_python() {
+        return;
+    }
+    for (fault, problem) in FAULTS {
+        let [first, second] =
+            plays_two_moves("python", CLIENT, "20+0", async |kit| kit.put("my_bot.py", &faulty(fault))).await;
+        assert!(
+            first.contains(problem) && first.contains("; played ") && first.ends_with(" instead"),
+            "{first}"
+        );
+        assert!(!second.contains("instead"), "{second}");
+    }
+}
+
+/// Also one that never lets other threads of Python run.
+#[test(limit = LONG)]
+async fn a_function_that_never_returns_is_shown_with_its_line() {
+    if !has_python() {
+        return;
+    }
+    for fault in ["        while True: pass", "        sum(range(1 << 60))"] {
+        let [first, second] =
+            plays_two_moves("python", CLIENT, "6+0", async |kit| kit.put("my_bot.py", &faulty(fault))).await;
+        let problem =
+            "Move 1: choose_move took longer than 3.0 s, at line 5 of my_bot.py (in choose_move); played ";
+        assert!(first.starts_with(problem), "{first}");
+        assert!(!second.contains("instead"), "{second}");
+    }
+}
+
+#[test(limit = LONG)]
+async fn prints_do_not_disturb_the_protocol() {
+    if !has_python() {
+        return;
+    }
+    let prints = "        print('e2e4'); os.system('echo e2e4'); os.write(1, b'e2e4\\n')";
+    let [first, second] =
+        plays_two_moves("python", CLIENT, "20+0", async |kit| kit.put("my_bot.py", &faulty(prints))).await;
+    assert!(!first.contains("instead") && !second.contains("instead"), "{first}\n{second}");
+}
+
+#[test(limit = LONG)]
+async fn a_bot_that_cannot_be_loaded_joins_no_tournament() {
+    if !has_python() {
+        return;
+    }
+    let arena = TestArena::start("").await;
+    let kit = Kit::write("python", &arena);
+    for (bot, problem) in [
+        (
+            "def choose_move(board, clock)\n    pass\n",
+            "my_bot.py cannot be read: expected ':', line 1 of my_bot.py",
+        ),
+        ("import nonesuch\n", "my_bot.py needs nonesuch, which is not installed: pip install nonesuch"),
+        ("def choose(board): pass\n", "my_bot.py has no function choose_move(board, clock)"),
+        (
+            "x = 1 / 0\n",
+            "my_bot.py cannot be loaded: ZeroDivisionError: division by zero, line 1 of my_bot.py (in <module>)",
+        ),
+    ] {
+        kit.put("my_bot.py", bot);
+        let (code, told) = kit.start("python3 client.py alice").ends().await;
+        assert_eq!(code, Some(1), "{told:#?}");
+        assert!(told.iter().any(|line| line == problem), "{told:#?}");
+        assert!(!told.iter().any(|line| line.contains("joined")), "{told:#?}");
+    }
+    arena.stop().await;
+}
+
+#[test(limit = LONG)]
+async fn a_refused_join_ends_the_client_with_the_arenas_reason() {
+    if !has_python() {
+        return;
+    }
+    let arena = TestArena::start("password = 'sesame'").await;
+    let kit = Kit::write("python", &arena);
+    let refused = async |name: &str, reason: &str| {
+        let (code, told) = kit.start(&format!("{CLIENT} {name}")).ends().await;
+        assert_eq!(code, Some(1), "{told:#?}");
+        let line = format!("The arena does not let alice in: {reason}");
+        assert!(told.iter().any(|told| told.starts_with(&line)), "{told:#?}");
+    };
+    refused("alice", "Tournament class requires a key: JOIN tournament name key").await;
+    refused("alice wrong", "That is not the key for alice").await;
+    kit.replace("client.py", "+protocol=1", "+protocol=0");
+    let too_old =
+        "Your program speaks +protocol=0, this arena +protocol=1: write its files again with zeitnot kit";
+    refused("alice sesame", too_old).await;
+    kit.replace("settings.txt", "tournament = class", "tournament = other");
+    kit.replace("client.py", "+protocol=0", "+protocol=1");
+    refused("alice sesame", "Unknown tournament other").await;
+    arena.stop().await;
+}
+
+#[test(limit = LONG)]
+async fn a_lost_connection_is_made_anew() {
+    if !has_python() {
+        return;
+    }
+    let arena = TestArena::start("").await;
+    let kit = Kit::write("python", &arena);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    kit.replace("settings.txt", &arena.tcp.unwrap().to_string(), &address.to_string());
+    arena.stop().await;
+    let client = kit.start("python3 client.py alice key");
+    for _ in 0..2 {
+        let (stream, _) = soon("a connection", listener.accept()).await.unwrap();
+        let mut joins = String::new();
+        BufReader::new(stream).read_line(&mut joins).await.unwrap();
+        assert_eq!(joins, "JOIN class alice key +moves +protocol=1\n");
+    }
+    client.tells("Trying again in 2 s; Ctrl-C stops.").await;
+    client.signal("INT");
+    let (code, told) = client.ends().await;
+    assert!(code == Some(0) && told.last().unwrap() == "Stopped.", "{told:#?}");
+}
