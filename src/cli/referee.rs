@@ -8,7 +8,8 @@ use std::{
 
 use tokio::{runtime, select};
 
-use zeitnot_arena::nthu::{self, FileGame, Files};
+use zeitnot_arena::nthu::{self, FileGame};
+use zeitnot_external::files::Files;
 use zeitnot_referee::Ending;
 use zeitnot_rules::{ByColor, Color, GameResult};
 

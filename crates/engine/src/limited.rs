@@ -21,7 +21,7 @@ settings! {
         /// Maximum number of nodes. Of the programs, only for those that speak UCI.
         #[schemars(example = 1)]
         nodes: Option<NonZeroU64> = None,
-        /// Maximum depth in plies. Not for programs that speak the lines protocol.
+        /// Maximum depth in plies. Not for the protocols "lines" and "files".
         #[schemars(example = 5)]
         depth: Option<NonZeroU16> = None,
         /// Maximum time.

@@ -24,8 +24,8 @@ pub struct Config {
     /// Its working folder. Without it, the current one.
     #[schemars(example = &"/opt/stockfish")]
     pub folder: Option<PathBuf>,
-    /// Its protocol: "xboard" is CECP, version 2; "ubgi" that of MiniChess in the NTHU course of 2026; "lines" asks for a
-    /// move with one line of text, and is answered with one.
+    /// Its protocol: "xboard" is CECP, version 2; "ubgi" that of MiniChess in the NTHU course of 2026, "files"
+    /// that of 2023; "lines" asks for a move with one line of text, and is answered with one.
     #[serde(default)]
     pub protocol: Protocol,
     /// Games that it plays, of those that its protocol knows. Default: all of them that it names; with "lines", all.
@@ -105,6 +105,8 @@ pub enum Protocol {
     Ubgi,
     /// A line for a position, and one for the move.
     Lines,
+    /// Files, for MiniChess.
+    Files,
 }
 
 impl Protocol {
@@ -115,7 +117,7 @@ impl Protocol {
 
     /// Returns whether engines can search to a depth.
     pub fn counts_depth(self) -> bool {
-        self != Protocol::Lines
+        !matches!(self, Protocol::Lines | Protocol::Files)
     }
 }
 
@@ -134,6 +136,7 @@ impl fmt::Display for Protocol {
             Protocol::Xboard => "the xboard protocol",
             Protocol::Ubgi => "UBGI",
             Protocol::Lines => "the lines protocol",
+            Protocol::Files => "the protocol by files",
         })
     }
 }

@@ -60,6 +60,10 @@ impl Processes {
         Ok(())
     }
 
+    pub(crate) fn are_closed(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_closed
+    }
+
     /// Kills all processes, and accepts no others.
     pub(crate) fn close(&self) {
         let mut registry = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -276,7 +280,7 @@ impl Drop for Connection {
 }
 
 /// Resolves a relative path from our working directory, not from the engine's.
-fn resolve(command: &Path) -> PathBuf {
+pub(crate) fn resolve(command: &Path) -> PathBuf {
     if command.components().count() > 1 && command.is_relative() {
         env::current_dir().map(|here| here.join(command)).unwrap_or_else(|_| command.to_owned())
     } else {

@@ -31,6 +31,8 @@ pub enum Fault {
     NotAMove(String),
     #[error("prints {0:?} although it was not asked for another move")]
     Unasked(String),
+    #[error("has written no move into the file `action`")]
+    NoAction,
     #[error("answers that there is no move")]
     NoMove,
     #[error("resigns, or says that the game is over")]
@@ -67,6 +69,7 @@ impl Fault {
             }
             Fault::NotAMove(_) => "it may print only moves to stdout; everything else belongs in stderr",
             Fault::Unasked(_) => "it may print one line for each line that it reads",
+            Fault::NoAction => "its last two arguments are the files `state` and `action`",
             Fault::IllegalMove(_) => "if it does not play this game, set `games`",
             Fault::Silent(_) => "if it is slow to start, raise `start_within`",
             _ => "it cannot be used as it is",

@@ -1,5 +1,5 @@
 //! External engines as thinkers: programs that speak [UCI or UBGI](uci), the [xboard protocol](xboard)
-//! or [lines of text](lines).
+//! or [lines of text](lines), or exchange [files].
 //!
 //! A [`Program`] is one that was started and tested once. Each game has a process of its own, from its start to its
 //! end, in a process group that is killed with it. Nothing that the process says is trusted: lines are bounded, an
@@ -17,6 +17,8 @@ extern crate zeitnot_testing;
 mod config;
 mod connection;
 mod fault;
+mod file_engine;
+pub mod files;
 mod lines;
 mod match_engine;
 pub mod process;

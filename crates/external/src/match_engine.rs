@@ -56,10 +56,7 @@ impl MatchEngine {
     /// [`Fault`] if there is no process that answers.
     pub fn prepare(&mut self) -> Result<(), Fault> {
         if let Some(session) = &mut self.session {
-            let Session { engine, protocol } = &mut **session;
-            let until = Instant::now() + self.program.start_within();
-            // Whatever it has said belongs to the last game.
-            if engine.discard_input().and_then(|_| protocol.new_game(engine, until)).is_ok() {
+            if session.new_game(Instant::now() + self.program.start_within()).is_ok() {
                 return Ok(());
             }
             self.end();
@@ -83,7 +80,7 @@ impl MatchEngine {
         match search(variant, session, &Task { limits: &limits, ..*task }, GRACE) {
             Ok(searched) => Ok(Answer {
                 reply: searched.reply,
-                read_at: session.engine.read_at(),
+                read_at: searched.read_at,
                 report: searched.report,
                 whole: searched.whole,
             }),
@@ -96,7 +93,7 @@ impl MatchEngine {
 
     fn end(&mut self) {
         if let Some(mut session) = self.session.take() {
-            session.engine.give_up();
+            session.give_up();
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::{
     config::{Config, OnEngineFailure, Protocol, Value},
     connection::{Connection, Processes},
     fault::Fault,
+    file_engine::FileEngine,
     lines::Lines,
     protocol::{EngineProtocol, Introduction},
     search::{Session, search},
@@ -34,6 +35,8 @@ use crate::{
 const TEST_MOVE: Duration = Duration::from_millis(200);
 /// … and the wait for an engine that exceeds it: this may be its very first search.
 const TEST_GRACE: Duration = Duration::from_secs(5);
+/// Time for the test move of a program that is started for each move.
+const TEST_FILES: Duration = Duration::from_secs(1);
 /// Time for what should not follow the test move of a program that may print nothing else.
 const TEST_SILENCE: Duration = Duration::from_millis(50);
 
@@ -43,7 +46,7 @@ pub struct Program {
     name: String,
     config: Config,
     introduction: Introduction,
-    processes: Processes,
+    processes: Arc<Processes>,
 }
 
 /// A tested program, and what the user should know of it.
@@ -89,7 +92,7 @@ impl Program {
             name: name.to_owned(),
             config: config.clone(),
             introduction: Introduction::default(),
-            processes: Processes::default(),
+            processes: Arc::default(),
         };
         match program.test() {
             Ok(()) => {
@@ -108,13 +111,20 @@ impl Program {
         let Some((game, variant)) = games.filter_map(|game| Some((game, self.variant(game)?))).next() else {
             return Ok(());
         };
-        let is_lines = self.config.protocol == Protocol::Lines;
-        // Its first answer is all that says that it is ready.
-        let grace = if is_lines { self.config.start_within } else { TEST_GRACE };
-        game.with(TestMove { variant, session: &mut session, grace })?;
-        let silence = Instant::now() + TEST_SILENCE;
-        let extra = if is_lines { session.engine.receive(silence)? } else { None };
-        extra.map_or(Ok(()), |line| session.protocol.unasked(&line))
+        let (time, grace) = match self.config.protocol {
+            // Its first answer is all that says that it is ready.
+            Protocol::Lines => (TEST_MOVE, self.config.start_within),
+            Protocol::Files => (TEST_FILES, TEST_GRACE),
+            Protocol::Uci | Protocol::Xboard | Protocol::Ubgi => (TEST_MOVE, TEST_GRACE),
+        };
+        game.with(TestMove { variant, session: &mut session, time, grace })?;
+        match &mut session {
+            Session::Process { engine, protocol } if self.config.protocol == Protocol::Lines => {
+                let extra = engine.receive(Instant::now() + TEST_SILENCE)?;
+                extra.map_or(Ok(()), |line| protocol.unasked(&line))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub fn name(&self) -> &str {
@@ -135,7 +145,7 @@ impl Program {
         let mut config = self.config.clone();
         config.options.extend(options);
         let (name, introduction) = (self.name.clone(), self.introduction.clone());
-        Program { name, config, introduction, processes: Processes::default() }
+        Program { name, config, introduction, processes: Arc::default() }
     }
 
     pub(crate) fn limits(&self) -> MoveLimits {
@@ -158,6 +168,7 @@ impl Program {
             Protocol::Xboard => variants::xboard_names(game),
             Protocol::Ubgi => return (game == GameKind::Minichess2026).then(|| game.name()),
             Protocol::Lines => return Some(game.name()),
+            Protocol::Files => return on_files(game).then(|| game.name()),
         };
         names.iter().copied().find(|name| told.iter().any(|told| told.eq_ignore_ascii_case(name)))
     }
@@ -184,24 +195,32 @@ impl Program {
     }
 
     fn connect(&self) -> Result<(Session, Introduction), Fault> {
-        let protocol: Box<dyn EngineProtocol> = match self.config.protocol {
+        let mut protocol: Box<dyn EngineProtocol> = match self.config.protocol {
             Protocol::Uci => Box::new(Uci::new(Words::Uci)),
             Protocol::Ubgi => Box::new(Uci::new(Words::Ubgi)),
             Protocol::Lines => Box::new(Lines),
             Protocol::Xboard => Box::new(Xboard::new()),
+            Protocol::Files => {
+                let engine = FileEngine::new(&self.config, self.processes.clone())?;
+                return Ok((Session::Files(engine), Introduction::default()));
+            }
         };
-        let mut session = Session { engine: Connection::open(&self.config, &self.processes)?, protocol };
-        match self.greet(&mut session) {
-            Ok(introduction) => Ok((session, introduction)),
+        let mut engine = Box::new(Connection::open(&self.config, &self.processes)?);
+        match self.greet(&mut engine, &mut *protocol) {
+            Ok(introduction) => Ok((Session::Process { engine, protocol }, introduction)),
             Err(fault) => {
-                session.engine.give_up();
+                engine.give_up();
                 Err(fault)
             }
         }
     }
 
     /// Sets the options that the engine has, and waits until it is ready.
-    fn greet(&self, Session { engine, protocol }: &mut Session) -> Result<Introduction, Fault> {
+    fn greet(
+        &self,
+        engine: &mut Connection,
+        protocol: &mut dyn EngineProtocol,
+    ) -> Result<Introduction, Fault> {
         let until = Instant::now() + self.config.start_within;
         let told = protocol.introduce(engine, until)?;
         for (name, value) in &self.config.options {
@@ -215,10 +234,16 @@ impl Program {
     }
 }
 
+/// Returns whether a game is played on the board of a `state` file.
+fn on_files(game: GameKind) -> bool {
+    matches!(game, GameKind::Minichess2023 | GameKind::Minichess2026 | GameKind::MinichessImcs)
+}
+
 /// Has an engine play a quick move at the start of a game.
 struct TestMove<'s> {
     variant: &'static str,
     session: &'s mut Session,
+    time: Duration,
     grace: Duration,
 }
 
@@ -228,7 +253,7 @@ impl Visitor for TestMove<'_> {
     fn visit<G: Tactics>(self, start: G) -> Self::Out {
         let game = GameHistory::new(start);
         let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
-        let limits = Limits { hard: Some(Instant::now() + TEST_MOVE), ..Limits::default() };
+        let limits = Limits { hard: Some(Instant::now() + self.time), ..Limits::default() };
         let watch = |_: &_| ControlFlow::Continue(());
         let task = Task { game: &game, limits: &limits, best: &best, stop: &stop, watch: &watch };
         search(self.variant, self.session, &task, self.grace)?;

@@ -15,6 +15,7 @@ use zeitnot_wire::{
 use crate::{
     connection::Connection,
     fault::Fault,
+    file_engine::FileEngine,
     protocol::{EngineProtocol, Message, Position, Present},
 };
 
@@ -27,9 +28,29 @@ const MAX_PV: usize = 64;
 /// No engine tells which share of its nodes was spent on the best move: a usual one, in thousandths.
 const USUAL_SHARE: u16 = 600;
 
-pub(crate) struct Session {
-    pub engine: Connection,
-    pub protocol: Box<dyn EngineProtocol>,
+/// An engine that can be asked.
+pub(crate) enum Session {
+    Process { engine: Box<Connection>, protocol: Box<dyn EngineProtocol> },
+    Files(FileEngine),
+}
+
+impl Session {
+    /// Prepares it for another game. Whatever it has said before belongs to the last one.
+    pub(crate) fn new_game(&mut self, until: Instant) -> Result<(), Fault> {
+        match self {
+            Session::Process { engine, protocol } => {
+                engine.discard_input().and_then(|_| protocol.new_game(engine, until))
+            }
+            Session::Files(_) => Ok(()),
+        }
+    }
+
+    /// Makes it end without `quit`.
+    pub(crate) fn give_up(&mut self) {
+        if let Session::Process { engine, .. } = self {
+            engine.give_up();
+        }
+    }
 }
 
 /// A search that the engine has answered.
@@ -37,6 +58,8 @@ pub(crate) struct Searched {
     pub report: Report,
     pub whole: Option<Best>,
     pub reply: Reply,
+    /// When the answer was read.
+    pub read_at: Instant,
 }
 
 /// Answer of an engine.
@@ -63,7 +86,16 @@ pub(crate) fn search<G: Tactics>(
         hard - STOP_MARGIN.min(left / 8)
     });
     let go = go(task, started_at, stop_at);
-    let Session { engine, protocol } = session;
+    let follows_watcher = task.limits.clocks.is_none();
+    let mut search = Search { task, started_at, follows_watcher, last: None, whole: None, has_warned: false };
+    let (engine, protocol) = match session {
+        Session::Process { engine, protocol } => (engine, protocol),
+        Session::Files(engine) => {
+            let mv = engine.play(task.game.now(), &go, || task.stop.is_raised())?;
+            search.answer(&mv)?;
+            return Ok(search.answered(Reply::Move, Instant::now()));
+        }
+    };
     if !protocol.supports(&go) {
         return Err(Fault::Unsupported);
     }
@@ -72,9 +104,6 @@ pub(crate) fn search<G: Tactics>(
     }
     let present = if protocol.needs_present() { present(task.game.now()) } else { Present::default() };
     protocol.go(engine, &position(task, variant, present), &go)?;
-
-    let follows_watcher = task.limits.clocks.is_none();
-    let mut search = Search { task, started_at, follows_watcher, last: None, whole: None, has_warned: false };
     let mut stopped_at: Option<Instant> = None;
     loop {
         let now = Instant::now();
@@ -102,7 +131,7 @@ pub(crate) fn search<G: Tactics>(
             Message::NoMove => Reply::NoMove,
             Message::Resigns => Reply::Resigns,
         };
-        return Ok(Searched { report: search.report(), whole: search.whole, reply });
+        return Ok(search.answered(reply, engine.read_at()));
     }
 }
 
@@ -249,6 +278,10 @@ impl<G: Tactics> Search<'_, '_, G> {
             self.task.best.publish(Best { mv, score, depth });
         }
         Ok(())
+    }
+
+    fn answered(&self, reply: Reply, read_at: Instant) -> Searched {
+        Searched { report: self.report(), whole: self.whole, reply, read_at }
     }
 
     fn report(&self) -> Report {

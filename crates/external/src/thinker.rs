@@ -149,7 +149,7 @@ impl<G: Tactics> External<G> {
         match &answer {
             Ok(_) => self.faults = 0,
             Err(Fault::Unsupported) => {}
-            Err(_) => session.engine.give_up(),
+            Err(_) => session.give_up(),
         }
         answer
     }

@@ -44,7 +44,7 @@ const NEWS: usize = 256;
 /// ENGINE is a path, a program in the search path, the name of an [engines.NAME] table of the configuration, an engine
 /// that plays within this process (`zeitnot`, `mcts`, `alpha-beta`), or a built-in player with a measured rating
 /// (`random`, `greedy`, `minimax-2`, `alpha-beta-3`, `level-1` to `level-8`). It may be followed by arguments and by
-/// settings KEY=VALUE: name=, tc=, movetime=, nodes=, depth= (for this engine only), protocol=uci|xboard|ubgi|lines,
+/// settings KEY=VALUE: name=, tc=, movetime=, nodes=, depth= (for this engine only), protocol=uci|xboard|ubgi|lines|files,
 /// folder=, restart=true (a new process for each game), and option.NAME= for its own options.
 /// Quote what contains spaces.
 #[derive(Clone, Debug, clap::Args)]

@@ -278,7 +278,7 @@ mod tests {
             ("a tc=fast", "'fast' is not a time control"),
             (
                 "a protocol=ugi",
-                "protocol=ugi: unknown variant `ugi`, expected one of `uci`, `xboard`, `ubgi`, `lines`",
+                "protocol=ugi: unknown variant `ugi`, expected one of `uci`, `xboard`, `ubgi`, `lines`, `files`",
             ),
         ] {
             let error = Spec::parse(text).unwrap_err().to_string();

@@ -32,6 +32,7 @@ impl Thinker<Chess> for LastMove {
 }
 
 mod faults;
+mod files;
 mod lines;
 #[cfg(target_os = "linux")]
 mod processes;

@@ -1,33 +1,46 @@
-//! The files `state` and `action`, and the turn of one program.
+//! Programs that read a position from a file `state` and write their moves to a file `action`, as the NTHU course of
+//! 2023 runs them: each is started anew for each move.
 
 use std::{
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
-    process::Stdio,
+    process::{Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
-use tokio::{process::Command, time::timeout};
-use zeitnot_external::process::{Group, isolate};
 use zeitnot_rules::minichess::MiniChess;
 use zeitnot_wire::nthu::{Action, print_state};
 
-/// A program that does not end on SIGTERM is killed this much later. The course's referee would wait for ever.
-const GRACE: Duration = Duration::from_secs(2);
+use crate::process::{Group, isolate};
+
 /// Only the beginning of a longer action counts: a line a microsecond for a minute fits.
 const MAX_ACTION: u64 = 1 << 29;
+/// Interval at which a program is checked for its end.
+const POLL: Duration = Duration::from_millis(1);
 
 /// The two files.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Files {
     state: PathBuf,
     action: PathBuf,
 }
 
-pub(super) struct Turn {
-    pub(super) action: Action,
-    pub(super) took: Duration,
+/// Turn of a program.
+#[derive(Debug)]
+pub struct Turn {
+    pub action: Action,
+    pub took: Duration,
+}
+
+/// Limits of a turn.
+#[derive(Copy, Clone, Debug)]
+pub struct TurnTime {
+    /// Time until SIGTERM.
+    pub limit: Duration,
+    /// Time from there to SIGKILL.
+    pub grace: Duration,
 }
 
 impl Files {
@@ -36,25 +49,39 @@ impl Files {
         Files { state: folder.join("state"), action: folder.join("action") }
     }
 
-    /// Shows a position to a program and takes its answer. Dropped before its end, it kills the program.
-    pub(super) async fn ask(&self, phrase: &str, position: &MiniChess, limit: Duration) -> io::Result<Turn> {
+    /// Shows a position to a program, which gets the names of the files as its last arguments, and takes its answer. Kills
+    /// it at once when `is_stopped` says so.
+    ///
+    /// # Errors
+    /// [`io::Error`] if the program cannot be started or the files cannot be used.
+    pub fn ask(
+        &self,
+        mut command: Command,
+        position: &MiniChess,
+        time: TurnTime,
+        is_stopped: impl Fn() -> bool,
+    ) -> io::Result<Turn> {
         remove(&self.action)?;
         fs::write(&self.state, print_state(position))?;
         let began = Instant::now();
-        // As `timeout` does in the course's referee: the phrase is a command with its arguments.
-        let mut child = Command::from(isolate(std::process::Command::new("/bin/sh")))
-            .kill_on_drop(true)
-            .args(["-c", &format!("exec {phrase} \"$1\" \"$2\""), "sh"])
-            .args([&self.state, &self.action])
-            .stdin(Stdio::null())
-            .stdout(io::stderr())
-            .spawn()?;
-        let group = Group::of(child.id());
-        if timeout(limit, child.wait()).await.is_err() {
+        command.args([&self.state, &self.action]).stdin(Stdio::null());
+        let mut child = isolate(command).spawn()?;
+        let group = Group::of(Some(child.id()));
+        let mut ends_within = |time: Duration| {
+            while child.try_wait()?.is_none() {
+                if is_stopped() || began.elapsed() >= time {
+                    return Ok::<_, io::Error>(false);
+                }
+                thread::sleep(POLL);
+            }
+            Ok(true)
+        };
+        if !ends_within(time.limit)? {
             group.end();
-            if timeout(GRACE, child.wait()).await.is_err() {
+            if !ends_within(time.limit.saturating_add(time.grace))? {
                 group.kill();
-                child.wait().await?;
+                let _ = child.kill();
+                child.wait()?;
             }
         }
         let took = began.elapsed();

@@ -1,19 +1,18 @@
 //! MiniChess through files, as the NTHU course of 2023 played it: each program is started anew for each move.
 
-mod files;
+use std::{fmt, io, process::Command, time::Duration};
 
-use std::{fmt, io, time::Duration};
-
-use tokio::time::Instant;
+use tokio::{task::spawn_blocking, time::Instant};
+use tokio_util::sync::CancellationToken;
+use zeitnot_external::files::{Files, Turn, TurnTime};
+use zeitnot_referee::{Allowance, Board, Cause, Ending, Referee, RefereeRules, ServedGame};
 use zeitnot_rules::{
-    ByColor, Game as _, MoveText, Reason,
+    ByColor, Color, Game as _, MoveText, Reason,
     minichess::{MiniChess, Rules},
 };
 
-use zeitnot_referee::{Allowance, Board, Cause, Ending, Referee, RefereeRules, ServedGame};
-
-pub use files::Files;
-use files::Turn;
+/// A program that does not end on SIGTERM is killed this much later. The course's referee would wait for ever.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Game of two programs.
 pub struct FileGame<'g> {
@@ -69,12 +68,25 @@ impl<'g> FileGame<'g> {
     /// # Errors
     /// [`io::Error`] if the program cannot be started or the files cannot be used.
     pub async fn step(&mut self) -> io::Result<Step> {
-        let (color, position) = (self.referee.turn(), &self.referee.board.position);
-        let Turn { action, took } = self.files.ask(self.programs[color], position, self.time).await?;
-        let text = action.last.map_or(MoveText::NONE, |mv| position.write(mv));
+        let color = self.referee.turn();
+        let Turn { action, took } = self.ask(color).await?;
+        let text = action.last.map_or(MoveText::NONE, |mv| self.referee.board.position.write(mv));
         let mv = self.referee.play(color, text.as_str(), Instant::now(), None).ok();
         let number = self.referee.board.ply_count() + usize::from(mv.is_none());
         Ok(Step { number, mv, groups: action.groups, took })
+    }
+
+    async fn ask(&self, color: Color) -> io::Result<Turn> {
+        // As `timeout` does in the course's referee: the phrase is a command with its arguments.
+        let mut command = Command::new("/bin/sh");
+        command
+            .args(["-c", &format!("exec {} \"$1\" \"$2\"", self.programs[color]), "sh"])
+            .stdout(io::stderr());
+        let (files, position) = (self.files.clone(), self.referee.board.position.clone());
+        let time = TurnTime { limit: self.time, grace: GRACE };
+        let stop = CancellationToken::new();
+        let _stops_when_dropped = stop.clone().drop_guard();
+        spawn_blocking(move || files.ask(command, &position, time, || stop.is_cancelled())).await?
     }
 
     /// Returns how the game ended; `None` while it goes on.
