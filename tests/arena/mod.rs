@@ -3,6 +3,7 @@
 mod endings;
 #[cfg(unix)]
 mod engines;
+mod games;
 mod hostile;
 mod mistakes;
 mod rejoin;

@@ -7,7 +7,8 @@ use zeitnot_net::{
     Address,
     secret::{self, Secret, SecretKey},
 };
-use zeitnot_settings::{JsonSchema, schemars};
+use zeitnot_rules::GameKind;
+use zeitnot_settings::{JsonSchema, Schema, SchemaGenerator, schemars, words};
 
 use crate::backoff::Reconnect;
 
@@ -33,6 +34,8 @@ pub struct Config {
     pub tournament: Tournament,
     /// Our name in it.
     pub player: Player,
+    /// The tournament's game, which the server does not tell.
+    pub game: GameKind,
     /// Our key in a tournament that asks for one, or its password.
     pub key: Option<Secret>,
     /// Bearer token for servers behind a proxy.
@@ -55,6 +58,10 @@ struct Table {
     /// The bot's name in it, which must be unique: 1 to 49 characters without a space.
     #[schemars(example = &"zeitnot")]
     player: Player,
+    /// Game of the tournament. The server must be an arena of ours for another one than chess.
+    #[serde(default = "chess")]
+    #[schemars(schema_with = "games")]
+    game: GameKind,
     /// The bot's key, if the tournament asks for one, or its password. It is sent as plain text. ZEITNOT_JOIN_KEY in the
     /// environment takes precedence over both keys, but only servers with one of them get it.
     #[serde(default, deserialize_with = "key")]
@@ -75,7 +82,7 @@ impl TryFrom<Table> for Config {
     type Error = String;
 
     fn try_from(table: Table) -> Result<Self, String> {
-        let Table { address, tournament, player, key, key_file, token } = table;
+        let Table { address, tournament, player, game, key, key_file, token } = table;
         if token.is_some() && !address.takes_token() {
             let told = "a token can only be sent to a ws:// address: change the address, or remove the token";
             return Err(told.to_owned());
@@ -85,15 +92,15 @@ impl TryFrom<Table> for Config {
             (None, None) => None,
             _ => KEY.find(key, key_file.as_deref())?,
         };
-        Ok(Config { key, token, ..Config::new(address, tournament, player) })
+        Ok(Config { game, key, token, ..Config::new(address, tournament, player) })
     }
 }
 
 impl Config {
-    /// Creates a configuration with the default time-outs and without a token.
+    /// Creates a configuration for chess with the default time-outs and without a token.
     pub fn new(address: Address, tournament: Tournament, player: Player) -> Self {
-        let timeouts = Timeouts::default();
-        Config { address, tournament, player, key: None, token: None, games: None, timeouts }
+        let (game, timeouts) = (chess(), Timeouts::default());
+        Config { address, tournament, player, game, key: None, token: None, games: None, timeouts }
     }
 }
 
@@ -105,7 +112,13 @@ impl fmt::Display for Config {
             (None, Some(_)) => " with a token",
             (None, None) => "",
         };
-        write!(f, "play in tournament {} as {} at {}{with}", self.tournament, self.player, self.address)
+        let game = if self.game == chess() { "" } else { self.game.name() };
+        let space = if game.is_empty() { "" } else { " " };
+        write!(
+            f,
+            "play {game}{space}in tournament {} as {} at {}{with}",
+            self.tournament, self.player, self.address
+        )
     }
 }
 
@@ -184,6 +197,14 @@ impl<const MAX: usize> fmt::Display for Name<MAX> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+fn chess() -> GameKind {
+    GameKind::Chess
+}
+
+fn games(_: &mut SchemaGenerator) -> Schema {
+    words(GameKind::ALL)
 }
 
 fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {

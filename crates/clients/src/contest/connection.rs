@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tracing::{debug, info, warn};
 use zeitnot_net::{Rate, Ration};
-use zeitnot_rules::{GameResult, MoveText};
+use zeitnot_rules::{DynGame, GameKind, GameResult, MoveText};
 use zeitnot_seat::{Action, Event, OpenRequest, Turn};
 use zeitnot_wire::{
     Message,
@@ -178,6 +178,7 @@ impl<'a> Connection<'a> {
         read_at: Instant,
         now: Instant,
     ) -> Result<(), ConnectionError> {
+        let has_chance = self.config.game == GameKind::Tuc;
         let info = match &message {
             // Neither has to do with what the server says next.
             FromServer::ClockUpdate(_) | FromServer::Said { .. } => self.last_info.clone(),
@@ -205,7 +206,7 @@ impl<'a> Connection<'a> {
             }
             FromServer::PlayerMoved { mover, mv, state } => {
                 let Some((game, request)) = self.playing(&state.game) else { return Ok(()) };
-                let events = game.moved(request, (&mover, &mv), state, read_at, now);
+                let events = game.moved(request, (&mover, &mv), state, read_at, now, has_chance);
                 self.tell(events);
             }
             FromServer::GameOver { game, result, reason } if self.is_ours(&game) => {
@@ -251,10 +252,17 @@ impl<'a> Connection<'a> {
     fn started(&mut self, state: State, now: Instant) {
         match &self.phase {
             Phase::Acked(pairing) if pairing.game == state.game => {
-                let info = pairing.info(self.config.address.to_string(), state.fen);
-                self.effects.push_back(Effect::Open(Box::new(info)));
+                let (pairing, game) = (pairing.clone(), self.config.game);
                 self.phase = Phase::Playing(Game::new(pairing.clone(), now));
                 self.request.clear();
+                if let Err(error) = DynGame::begin(game, Some(&state.fen)) {
+                    let name = game.name();
+                    return self.resign(&format!(
+                        "it is not {name} ({error}): set `game` in its [[server]] table to the tournament's game"
+                    ));
+                }
+                let info = pairing.info(game, self.config.address.to_string(), state.fen);
+                self.effects.push_back(Effect::Open(Box::new(info)));
             }
             _ => not_ours(&state.game),
         }

@@ -21,11 +21,11 @@ pub(super) struct Pairing {
 }
 
 impl Pairing {
-    pub(super) fn info(&self, server: String, start: String) -> GameInfo {
+    pub(super) fn info(&self, game: GameKind, server: String, start: String) -> GameInfo {
         GameInfo {
             id: self.game.clone(),
             server,
-            game: GameKind::Chess,
+            game,
             start: Some(start),
             side: self.color,
             names: self.names.clone(),
@@ -50,6 +50,7 @@ impl Game {
         Game { pairing, asked: String::new(), clock }
     }
 
+    /// Takes a move in. Where chance has a part in it, the board shows what it was.
     pub(super) fn moved(
         &mut self,
         request: &mut OpenRequest,
@@ -57,14 +58,16 @@ impl Game {
         state: State,
         read_at: Instant,
         now: Instant,
-    ) -> [Event; 2] {
+        has_chance: bool,
+    ) -> impl Iterator<Item = Event> + use<> {
         if mover == self.pairing.names[self.pairing.color] {
             request.clear();
         }
         let clocks = self.read_clocks(request, &state, read_at, now);
+        let moved = MoveText::new(mv).map(Event::Moved);
         // Longer than any move: the board shows what was played.
-        let moved = MoveText::new(mv).map_or(Event::Board(state.fen), Event::Moved);
-        [moved, Event::ClocksRead(clocks)]
+        let board = (moved.is_none() || has_chance).then_some(Event::Board(state.fen));
+        moved.into_iter().chain(board).chain([Event::ClocksRead(clocks)])
     }
 
     /// Passes a request on under a new turn. A repeated request means that our answer was refused.

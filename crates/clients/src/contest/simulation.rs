@@ -36,7 +36,8 @@ impl ContestServer {
 
     fn state(&self) -> State {
         let left = ByColor::both(Duration::from_secs(60));
-        State { game: self.game(), names: names(), left, fen: format!("position {}", self.plies) }
+        let fen = format!("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 {}", self.plies + 1);
+        State { game: self.game(), names: names(), left, fen }
     }
 
     fn paired(&mut self) -> Vec<FromServer> {
