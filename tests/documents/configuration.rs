@@ -4,7 +4,9 @@ use std::{collections::BTreeSet, fmt::Debug, fs};
 
 use serde_json::Value;
 use zeitnot::cli::config::{Audience, Config, key_tables, sample_for, schema, schema_file};
-use zeitnot_clients::{Protocol, Server, contest::Contest, imcs::Imcs, lichess::Lichess, tuc::TucChess};
+use zeitnot_clients::{
+    Protocol, Server, cerveau::Cerveau, contest::Contest, imcs::Imcs, lichess::Lichess, tuc::TucChess,
+};
 use zeitnot_settings::tables;
 
 use super::{home, page, pages, shown};
@@ -41,12 +43,13 @@ fn write_the_documents_of_the_configuration() {
     }
 }
 
-const AUDIENCES: [Audience; 7] = [
+const AUDIENCES: [Audience; 8] = [
     Audience::All,
     Audience::Lichess,
     Audience::Contest,
     Audience::Tuc,
     Audience::Imcs,
+    Audience::Cerveau,
     Audience::Arena,
     Audience::Match,
 ];
@@ -84,7 +87,8 @@ fn table(server: &Server) -> String {
         server.config_of::<P>().map(|config| format!("{config:?}"))
     }
     let table = of::<Contest>(server).or_else(|| of::<TucChess>(server));
-    table.or_else(|| of::<Imcs>(server)).or_else(|| of::<Lichess>(server)).unwrap()
+    let table = table.or_else(|| of::<Imcs>(server)).or_else(|| of::<Cerveau>(server));
+    table.or_else(|| of::<Lichess>(server)).unwrap()
 }
 
 /// The sample with all of its tables and the keys that they need, and with or without its commented defaults.

@@ -33,8 +33,8 @@ pub(super) enum ConnectionError {
 /// Returns what the user can do about a refusal, unless the next attempt may succeed. There is only text for this.
 pub(super) fn advice(message: &str) -> Option<&'static str> {
     let refusals = [
-        ("Authentication Error", "correct `password` in its [[server]] table, or ZEITNOT_CERVEAU_PASSWORD"),
-        ("Incorrect password", "correct `password` in its [[server]] table, or ZEITNOT_CERVEAU_PASSWORD"),
+        ("Authentication Error", "set the right `password` in its [[server]] table"),
+        ("Incorrect password", "set the right `password` in its [[server]] table"),
         ("not a known game", "choose a server that has chess"),
         ("Available game settings", "correct `game_settings` in its [[server]] table"),
     ];
