@@ -30,12 +30,13 @@ def choose_move(board, clock):
 def score_after(board, move):
     """Returns the material after a move and the opponent's best reply to it, from our side."""
     board.push(move)
-    if board.is_checkmate():
-        score = 1000
-    elif board.is_stalemate() or board.is_insufficient_material():
+    outcome = board.outcome()
+    if outcome is None:
+        score = min(material_after(board, reply) for reply in board.legal_moves)
+    elif outcome.winner is None:
         score = 0
     else:
-        score = min(material_after(board, reply) for reply in board.legal_moves)
+        score = -1000 if outcome.winner == board.turn else 1000
     board.pop()
     return score
 

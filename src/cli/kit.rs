@@ -60,7 +60,7 @@ const KITS: &[Kit] = &[
         needs: "Python 3.8 or newer",
         parts: &["shared", "python"],
         commands: &[
-            "pip install chess",
+            "python3 -m pip install chess",
             "python3 test_my_bot.py",
             "python3 play_local.py",
             "python3 client.py NAME",
@@ -78,7 +78,7 @@ const KITS: &[Kit] = &[
             "python/requirements.txt",
             "homemade",
         ],
-        commands: &["pip install chess", "python3 play_local.py", "python3 client.py NAME"],
+        commands: &["python3 -m pip install chess", "python3 play_local.py", "python3 client.py NAME"],
     },
 ];
 

@@ -2,8 +2,10 @@
 
 use zeitnot_testing::LONG;
 
-use super::{Kit, plays_a_whole_game, plays_two_moves, python::has_python};
-use crate::support::arena::TestArena;
+use super::{
+    Kit, plays_a_whole_game, plays_two_moves,
+    python::{NOWHERE, has_python},
+};
 
 const CLIENT: &str = "python3 client.py";
 
@@ -80,8 +82,7 @@ async fn one_of_several_classes_is_chosen_by_name() {
     if !has_python() {
         return;
     }
-    let arena = TestArena::start("").await;
-    let kit = Kit::write("homemade", &arena);
+    let kit = Kit::write_for("homemade", NOWHERE);
     kit.replace(
         "homemade.py",
         "class Greedy",
@@ -94,5 +95,4 @@ async fn one_of_several_classes_is_chosen_by_name() {
     kit.replace("settings.txt", "key =", "class = Greedy\nkey =");
     let game = kit.run("python3 play_local.py random");
     assert!(!game.contains("instead"), "{game}");
-    arena.stop().await;
 }

@@ -25,10 +25,13 @@ struct Kit {
 
 impl Kit {
     fn write(name: &str, arena: &TestArena) -> Kit {
+        Kit::write_for(name, &arena.authority(By::Tcp).to_string())
+    }
+
+    fn write_for(name: &str, address: &str) -> Kit {
         let folder = tempfile::tempdir().unwrap();
-        let address = arena.authority(By::Tcp).to_string();
         let written =
-            zeitnot(&["kit", name, folder.path().to_str().unwrap(), "--arena", &address]).output().unwrap();
+            zeitnot(&["kit", name, folder.path().to_str().unwrap(), "--arena", address]).output().unwrap();
         assert!(written.status.success(), "{}", err(&written));
         Kit { folder }
     }

@@ -9,9 +9,14 @@ use tokio::{
 use zeitnot_testing::{LONG, has_program, is_installed, soon};
 
 use super::{Kit, plays_a_whole_game, plays_two_moves};
-use crate::support::arena::TestArena;
+use crate::support::{
+    arena::TestArena,
+    command::{err, out, zeitnot},
+};
 
 const CLIENT: &str = "python3 client.py";
+/// Arena of kits that do not connect.
+pub(super) const NOWHERE: &str = "localhost:1";
 
 /// Whether Python and python-chess are there.
 pub(super) fn has_python() -> bool {
@@ -22,12 +27,11 @@ pub(super) fn has_python() -> bool {
 }
 
 #[test(limit = LONG)]
-async fn its_own_test_passes_and_its_local_opponent_plays() {
+fn its_own_test_passes_and_its_local_opponent_plays() {
     if !has_python() {
         return;
     }
-    let arena = TestArena::start("").await;
-    let kit = Kit::write("python", &arena);
+    let kit = Kit::write_for("python", NOWHERE);
     let tested = kit.run("python3 test_my_bot.py");
     assert_eq!(tested.lines().filter(|line| line.starts_with("ok    ")).count(), 10, "{tested}");
     let game = kit.run("python3 play_local.py random");
@@ -36,7 +40,34 @@ async fn its_own_test_passes_and_its_local_opponent_plays() {
         ["my_bot.py wins: ", "my_bot.py loses: ", "a draw: "].iter().any(|end| last.starts_with(end)),
         "{game}"
     );
-    arena.stop().await;
+}
+
+/// Of chess, a variant, and a game that python-chess does not know.
+#[test(limit = LONG)]
+fn its_worker_is_an_engine_of_matches() {
+    if !has_python() {
+        return;
+    }
+    let kit = Kit::write_for("python", NOWHERE);
+    let engine = format!("python3 {} name=kit protocol=lines", kit.path("worker.py").display());
+    for game in ["chess", "antichess", "minichess-2026"] {
+        let found =
+            zeitnot(&["openings", "--variant", game, "--count", "1", "--plies", "2", "--within", "3000"])
+                .arg("--output")
+                .arg(kit.path("openings.epd"))
+                .status();
+        assert!(found.unwrap().success());
+        let arguments =
+            ["match", "--engine", &engine, "--engine", "random", "--games", "2", "--tc", "20+0.2"];
+        let mut command = zeitnot(&arguments);
+        let output =
+            command.args(["--variant", game, "--openings"]).arg(kit.path("openings.epd")).output().unwrap();
+        assert!(output.status.success(), "{game}: {}{}", out(&output), err(&output));
+        for fault in ["time forfeits", "illegal moves", "crashes"] {
+            let line = out(&output).lines().find(|line| line.starts_with(&format!("  {fault} ")));
+            assert!(line.is_some_and(|line| line.ends_with("0 of kit, 0 of random")), "{game}: {output:?}");
+        }
+    }
 }
 
 #[test(limit = LONG)]
@@ -123,8 +154,7 @@ async fn a_bot_that_cannot_be_loaded_joins_no_tournament() {
     if !has_python() {
         return;
     }
-    let arena = TestArena::start("").await;
-    let kit = Kit::write("python", &arena);
+    let kit = Kit::write_for("python", NOWHERE);
     for (bot, problem) in [
         (
             "def choose_move(board, clock)\n    pass\n",
@@ -143,7 +173,6 @@ async fn a_bot_that_cannot_be_loaded_joins_no_tournament() {
         assert!(told.iter().any(|line| line == problem), "{told:#?}");
         assert!(!told.iter().any(|line| line.contains("joined")), "{told:#?}");
     }
-    arena.stop().await;
 }
 
 #[test(limit = LONG)]
@@ -176,12 +205,8 @@ async fn a_lost_connection_is_made_anew() {
     if !has_python() {
         return;
     }
-    let arena = TestArena::start("").await;
-    let kit = Kit::write("python", &arena);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    kit.replace("settings.txt", &arena.tcp.unwrap().to_string(), &address.to_string());
-    arena.stop().await;
+    let kit = Kit::write_for("python", &listener.local_addr().unwrap().to_string());
     let client = kit.start("python3 client.py alice key");
     for _ in 0..2 {
         let (stream, _) = soon("a connection", listener.accept()).await.unwrap();
