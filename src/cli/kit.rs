@@ -67,6 +67,50 @@ const KITS: &[Kit] = &[
         ],
     },
     Kit {
+        name: "java",
+        needs: "JDK 17 or newer",
+        parts: &["shared", "java"],
+        commands: &["javac *.java", "java TestMyBot", "java PlayLocal", "java Client NAME"],
+    },
+    Kit {
+        name: "cpp",
+        needs: "g++ or clang++ with C++17, on Linux, macOS or WSL",
+        parts: &["shared", "cpp"],
+        commands: &[
+            "g++ -std=c++17 -O2 -g -Wall -o my_bot *.cpp",
+            "./my_bot test",
+            "./my_bot local",
+            "./my_bot client NAME",
+        ],
+    },
+    Kit {
+        name: "javascript",
+        needs: "Node.js 20 or newer",
+        parts: &["shared", "javascript"],
+        commands: &["npm install", "node test_my_bot.js", "node play_local.js", "node client.js NAME"],
+    },
+    Kit {
+        name: "rust",
+        needs: "Rust 1.88 or newer",
+        parts: &["shared", "rust"],
+        commands: &[
+            "cargo run --release test",
+            "cargo run --release local",
+            "cargo run --release client NAME",
+        ],
+    },
+    Kit {
+        name: "csharp",
+        needs: "Mono 6 or newer, or .NET 8 or newer",
+        parts: &["shared", "csharp"],
+        commands: &[
+            "mcs -debug -out:my_bot.exe *.cs",
+            "mono --debug my_bot.exe test",
+            "mono --debug my_bot.exe local",
+            "mono --debug my_bot.exe client NAME",
+        ],
+    },
+    Kit {
         name: "homemade",
         needs: "Python 3.8 or newer, and a homemade.py of lichess-bot",
         parts: &[

@@ -1,6 +1,7 @@
 //! The kits of `zeitnot kit`, with their real toolchains: a whole game on an arena, and what a student sees of a faulty bot.
 
 mod command;
+mod compiled;
 mod homemade;
 mod python;
 
@@ -17,6 +18,9 @@ use crate::support::{
     command::{err, out, zeitnot},
     program::Program,
 };
+
+/// Settings of a tournament of one game.
+const QUICK_GAME: &str = "time = '30+0.2'\nplayers = 2\ngames_per_pair = 1";
 
 /// A kit on disk, with the settings for tournament `class` of an arena.
 struct Kit {
@@ -66,6 +70,12 @@ impl Kit {
         out(&output).to_owned()
     }
 
+    /// Lets the shell run a command to its successful end.
+    fn shell(&self, line: &str) {
+        let output = self.command("sh").args(["-c", line]).output().unwrap();
+        assert!(output.status.success(), "{line}:\n{}{}", out(&output), err(&output));
+    }
+
     /// Starts a command, such as the client's with a name.
     fn start(&self, line: &str) -> Program {
         // A program's stderr is what is read of it.
@@ -78,9 +88,14 @@ impl Kit {
 /// Plays a game between two copies of a kit's default bot: `client` is the command without the name, `prepared` makes the
 /// kit ready.
 async fn plays_a_whole_game(name: &str, client: &str, prepared: impl AsyncFn(&Kit)) {
-    let arena = TestArena::start("time = '30+0.2'\nplayers = 2\ngames_per_pair = 1").await;
+    let arena = TestArena::start(QUICK_GAME).await;
     let kit = Kit::write(name, &arena);
     prepared(&kit).await;
+    plays_itself(&kit, client, arena).await;
+}
+
+/// Plays a game between two copies of a kit, with the settings for this arena.
+async fn plays_itself(kit: &Kit, client: &str, arena: TestArena) {
     let players = ["alice", "bob"].map(|player| kit.start(&format!("{client} {player}")));
     let (_, folder) = arena.end().await;
     for player in players {
@@ -94,27 +109,35 @@ async fn plays_a_whole_game(name: &str, client: &str, prepared: impl AsyncFn(&Ki
     assert!(record.contains("[Termination \"normal\"]") && record.contains("\n1. "), "{record}");
 }
 
-/// Lets a kit, as White, play two moves against a scripted opponent, who then resigns. Returns what its client says of them.
+/// Lets a kit, as White, play two moves against a scripted opponent. Returns what its client says of them.
 async fn plays_two_moves(name: &str, client: &str, time: &str, prepared: impl AsyncFn(&Kit)) -> [String; 2] {
     let arena = TestArena::start(&format!("time = '{time}'\nplayers = 2\ngames_per_pair = 1")).await;
     let kit = Kit::write(name, &arena);
     prepared(&kit).await;
+    plays_moves(&kit, client, arena, 2).await.try_into().unwrap()
+}
+
+/// Lets a kit, as White, play some moves against a scripted opponent, who then resigns. Returns what its client says of them.
+async fn plays_moves(kit: &Kit, client: &str, arena: TestArena, count: usize) -> Vec<String> {
     let alice = kit.start(&format!("{client} alice"));
     alice.tells("You joined tournament class").await;
     let mut bob = arena.say("bob", "JOIN class bob +moves +protocol=1").await;
     let paired = bob.expect("GAME_PAIRED").await;
     bob.ack(&paired).await;
+    for _ in 1..count {
+        let legal = bob.expect("LEGAL_MOVES").await;
+        bob.send(&format!("MOVE {} {}", word(&legal, 1), word(&legal, 2))).await;
+    }
     let legal = bob.expect("LEGAL_MOVES").await;
-    bob.send(&format!("MOVE {} {}", word(&legal, 1), word(&legal, 2))).await;
-    bob.expect("LEGAL_MOVES").await;
     bob.send(&format!("RESIGN {}", word(&legal, 1))).await;
     let (_, folder) = arena.end().await;
     let (code, told) = alice.ends().await;
     assert_eq!(code, Some(0), "{told:#?}");
     let record = records(folder.path());
     assert!(record.contains("[Result \"1-0\"]") && record.contains("\n1. "), "{record}");
-    [1, 2].map(|number| {
+    let of_move = |number| {
         let line = told.iter().find(|line| line.starts_with(&format!("Move {number}: ")));
         line.unwrap_or_else(|| panic!("no move {number}: {told:#?}")).clone()
-    })
+    };
+    (1..=count).map(of_move).collect()
 }

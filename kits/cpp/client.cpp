@@ -1,0 +1,158 @@
+// Plays on an arena with choose_move of my_bot.cpp: ./my_bot client NAME [KEY]. No need to change this file.
+//
+// The protocol is text, one message a line; docs/arena.md of Zeitnot describes it.
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <map>
+
+#include "guard.hpp"
+#include "kit.hpp"
+
+static const int RETRY = 2; // seconds until the next try to reach the arena
+
+/// What the arena said on a connection.
+struct Session {
+    bool is_in = false;
+    std::string last; // INFO
+};
+
+/// Reads settings.txt: lines `key = value`.
+static std::map<std::string, std::string> read_settings() {
+    std::map<std::string, std::string> settings;
+    std::ifstream file("settings.txt");
+    for (std::string line; std::getline(file, line);) {
+        const std::vector<std::string> setting = words(line);
+        if (setting.size() == 3 && setting[1] == "=") {
+            settings[setting[0]] = setting[2];
+        }
+    }
+    return settings;
+}
+
+/// Returns a connection, or -1 and the reason.
+static int connect_to(const std::string& host, const std::string& port, std::string& reason) {
+    addrinfo hints = {};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    if (const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found)) {
+        reason = gai_strerror(error);
+        return -1;
+    }
+    int connection = -1;
+    for (const addrinfo* at = found; at && connection < 0; at = at->ai_next) {
+        connection = socket(at->ai_family, at->ai_socktype, at->ai_protocol);
+        if (connect(connection, at->ai_addr, at->ai_addrlen) != 0) {
+            reason = std::strerror(errno);
+            close(connection);
+            connection = -1;
+        }
+    }
+    freeaddrinfo(found);
+    return connection;
+}
+
+/// Joins and plays until the connection ends.
+static Session play(int connection, Guard& guard, const std::string& name, const std::string& join) {
+    Session session;
+    std::string kind = "chess";
+    std::vector<std::string> moves;
+    double increment = 0;
+    int number = 0;
+    FILE* lines = fdopen(dup(connection), "r");
+    const auto send = [connection](const std::string& line) {
+        if (write(connection, (line + "\n").data(), line.size() + 1) < 0) {
+            std::perror("the arena"); // the next read sees the end
+        }
+    };
+    send(join);
+    char* buffer = nullptr;
+    size_t size = 0;
+    while (getline(&buffer, &size, lines) > 0) {
+        const std::string line(buffer, std::strcspn(buffer, "\r\n"));
+        const std::vector<std::string> word = words(line);
+        const std::string message = word.empty() ? "" : word[0];
+        if (message == "INFO") {
+            session.last = line.substr(std::strlen("INFO "));
+            session.is_in = session.is_in || session.last.rfind("You joined", 0) == 0;
+            std::cout << session.last << std::endl;
+        } else if (message == "GAME_PAIRED") { // game first second seconds increment
+            increment = std::stod(word.at(5));
+            send("ACK " + word[1]);
+        } else if (message == "VARIANT") {
+            kind = word.at(2);
+        } else if (message == "GAME_STARTED") {
+            number = 0;
+            std::cout << "Game of " << kind << ": " << word.at(2) << " (first) against " << word.at(3) << std::endl;
+        } else if (message == "LEGAL_MOVES") {
+            moves.assign(word.begin() + 2, word.end());
+        } else if (message == "YOUR_MOVE") { // game first second first's-seconds second's-seconds position
+            const bool first = word.at(2) == name;
+            const double own = std::stod(word.at(first ? 4 : 5));
+            const double opponent = std::stod(word.at(first ? 5 : 4));
+            const std::string fen = line.substr(line.find(word[1]) + (word[1] + word[2] + word[3] + word[4] + word[5]).size() + 5);
+            const Guard::Choice choice = guard.choose(kind, fen, own, opponent, increment, moves);
+            send("MOVE " + word[1] + " " + choice.move);
+            std::cout << "Move " << ++number << ": " << choice.text() << std::endl;
+            if (!choice.problem.empty()) {
+                guard.restart();
+            }
+        } else if (message == "GAME_OVER" || message == "GAME_ABORTED") {
+            std::cout << line << std::endl;
+        }
+    }
+    free(buffer);
+    fclose(lines);
+    return session;
+}
+
+int client(const std::vector<std::string>& arguments) {
+    std::map<std::string, std::string> settings = read_settings();
+    const std::string name = arguments.size() > 0 ? arguments[0] : settings["name"];
+    const std::string key = arguments.size() > 1 ? arguments[1] : settings["key"];
+    if (name.empty()) {
+        std::cerr << "under which name? ./my_bot client NAME [KEY], or `name = ...` in settings.txt\n";
+        return 1;
+    }
+    const std::string join = "JOIN " + settings["tournament"] + " " + name + (key.empty() ? "" : " " + key) + " +moves +protocol=1";
+    const std::string arena = settings["arena"];
+    const size_t colon = arena.rfind(':');
+    if (colon == std::string::npos) {
+        std::cerr << "settings.txt has no line `arena = HOST:PORT`; run this in the folder of the kit\n";
+        return 1;
+    }
+    Guard guard;
+    bool was_in = false;
+    while (true) {
+        Session session;
+        std::string reason;
+        const int connection = connect_to(arena.substr(0, colon), arena.substr(colon + 1), reason);
+        if (connection < 0) {
+            std::cout << "Cannot reach the arena at " << arena << ": " << reason
+                      << ". Is it running, and is settings.txt right?" << std::endl;
+        } else {
+            session = play(connection, guard, name, join);
+            close(connection);
+            std::cout << "The arena has closed the connection." << std::endl;
+        }
+        was_in = was_in || session.is_in;
+        const auto says = [&session](const char* text) { return session.last.find(text) != std::string::npos; };
+        if (says(" is over") && session.last.find(" is over") + std::strlen(" is over") == session.last.size()) {
+            return 0;
+        }
+        if (!session.last.empty() && !session.is_in && !(was_in && says("already taken")) && !says("try again")) {
+            std::cerr << "The arena does not let " << name << " in: " << session.last << std::endl;
+            return 1;
+        }
+        std::cout << "Trying again in " << RETRY << " s; Ctrl-C stops." << std::endl;
+        sleep(RETRY);
+    }
+}

@@ -1,0 +1,121 @@
+using System;
+using System.Collections.Generic;
+using System.IO;
+using System.Linq;
+using System.Net.Sockets;
+using System.Threading;
+
+/// Plays on an arena with ChooseMove of MyBot: my_bot client NAME [KEY]. No need to change this file.
+///
+/// The protocol is text, one message a line; docs/arena.md of Zeitnot describes it.
+class Client {
+    const int Retry = 2; // seconds until the next try to reach the arena
+
+    readonly string name;
+    readonly Guard guard = new Guard();
+    bool isIn;
+    string last = ""; // INFO
+    string kind = "chess";
+    string[] moves = {};
+    int number;
+    double increment;
+
+    Client(string name) {
+        this.name = name;
+    }
+
+    /// Reads settings.txt: lines `key = value`.
+    static Dictionary<string, string> ReadSettings() {
+        return File.ReadAllLines("settings.txt").Where(line => line.Contains("=") && !line.StartsWith("#"))
+            .ToDictionary(line => line.Split('=')[0].Trim(), line => line.Substring(line.IndexOf('=') + 1).Trim());
+    }
+
+    public static int Run(string[] arguments) {
+        var settings = ReadSettings();
+        var name = arguments.Length > 0 ? arguments[0] : settings["name"];
+        var key = arguments.Length > 1 ? arguments[1] : settings["key"];
+        if (name == "") {
+            Console.Error.WriteLine("under which name? my_bot client NAME [KEY], or `name = ...` in settings.txt");
+            return 1;
+        }
+        var join = string.Join(" ", "JOIN", settings["tournament"], name, key, "+moves +protocol=1").Replace("  ", " ");
+        var client = new Client(name);
+        using (client.guard) {
+            return client.Play(settings["arena"], join);
+        }
+    }
+
+    int Play(string arena, string join) {
+        var colon = arena.LastIndexOf(':');
+        for (var wasIn = false; ; Thread.Sleep(Retry * 1000)) {
+            isIn = false;
+            last = "";
+            try {
+                using (var connection = new TcpClient(arena.Substring(0, colon), int.Parse(arena.Substring(colon + 1)))) {
+                    connection.NoDelay = true;
+                    Play(connection.GetStream(), join);
+                }
+                Console.WriteLine("The arena has closed the connection.");
+            } catch (Exception error) when (error is SocketException || error is IOException) {
+                Console.WriteLine("Cannot reach the arena at " + arena + ": " + error.Message
+                    + ". Is it running, and is settings.txt right?");
+            }
+            wasIn |= isIn;
+            if (last.EndsWith("is over")) {
+                return 0;
+            }
+            if (last != "" && !isIn && !(wasIn && last.Contains("already taken")) && !last.Contains("try again")) {
+                Console.Error.WriteLine("The arena does not let " + name + " in: " + last);
+                return 1;
+            }
+            Console.WriteLine("Trying again in " + Retry + " s; Ctrl-C stops.");
+        }
+    }
+
+    /// Joins and plays until the connection ends.
+    void Play(Stream connection, string join) {
+        var lines = new StreamReader(connection);
+        var arena = new StreamWriter(connection) { AutoFlush = true, NewLine = "\n" };
+        arena.WriteLine(join);
+        for (string line; (line = lines.ReadLine()) != null;) {
+            var words = line.Split(' ');
+            switch (words[0]) {
+                case "INFO":
+                    last = line.Substring("INFO".Length).Trim();
+                    isIn |= last.StartsWith("You joined");
+                    Console.WriteLine(last);
+                    break;
+                case "GAME_PAIRED": // game first second seconds increment
+                    increment = double.Parse(words[5]);
+                    arena.WriteLine("ACK " + words[1]);
+                    break;
+                case "VARIANT":
+                    kind = words[2];
+                    break;
+                case "GAME_STARTED":
+                    number = 0;
+                    Console.WriteLine("Game of " + kind + ": " + words[2] + " (first) against " + words[3]);
+                    break;
+                case "LEGAL_MOVES":
+                    moves = words.Skip(2).ToArray();
+                    break;
+                case "YOUR_MOVE": // game first second first's-seconds second's-seconds position
+                    var first = words[2] == name;
+                    var own = double.Parse(words[first ? 4 : 5]);
+                    var opponent = double.Parse(words[first ? 5 : 4]);
+                    var choice = guard.Choose(kind, string.Join(" ", words.Skip(6)), own, opponent, increment, moves);
+                    arena.WriteLine("MOVE " + words[1] + " " + choice.Move);
+                    number++;
+                    Console.WriteLine("Move " + number + ": " + choice);
+                    if (choice.Problem != null) {
+                        guard.Restart();
+                    }
+                    break;
+                case "GAME_OVER":
+                case "GAME_ABORTED":
+                    Console.WriteLine(line);
+                    break;
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Properties;
+
+/**
+ * Plays on an arena with chooseMove of MyBot: java Client NAME [KEY]. No need to change this file.
+ *
+ * The protocol is text, one message a line; docs/arena.md of Zeitnot describes it.
+ */
+public class Client {
+    private static final int RETRY = 2; // seconds until the next try to reach the arena
+
+    private final String name;
+    private final Guard guard = new Guard();
+    private boolean isIn;
+    private String last = "";
+    private String kind = "chess";
+    private List<String> moves = List.of();
+    private int number;
+    private double increment;
+
+    private Client(String name) throws IOException {
+        this.name = name;
+    }
+
+    public static void main(String[] args) throws Exception {
+        Properties settings = new Properties();
+        settings.load(Files.newBufferedReader(Path.of("settings.txt")));
+        String name = args.length > 0 ? args[0] : settings.getProperty("name", "");
+        String key = args.length > 1 ? args[1] : settings.getProperty("key", "");
+        if (name.isEmpty()) {
+            fail("under which name? java Client NAME [KEY], or `name = ...` in settings.txt");
+        }
+        String join = String.join(" ", "JOIN", settings.getProperty("tournament"), name, key, "+moves +protocol=1");
+        new Client(name).run(settings.getProperty("arena"), join.replace("  ", " "));
+    }
+
+    private void run(String arena, String join) throws Exception {
+        int colon = arena.lastIndexOf(':');
+        boolean wasIn = false;
+        while (true) {
+            isIn = false;
+            last = "";
+            try (Socket socket = new Socket(arena.substring(0, colon), Integer.parseInt(arena.substring(colon + 1)))) {
+                play(socket, join);
+                System.out.println("The arena has closed the connection.");
+            } catch (IOException error) {
+                System.out.println("Cannot reach the arena at " + arena + ": " + error.getMessage()
+                        + ". Is it running, and is settings.txt right?");
+            }
+            wasIn |= isIn;
+            if (last.endsWith("is over")) {
+                System.exit(0);
+            }
+            if (!last.isEmpty() && !isIn && !(wasIn && last.contains("already taken")) && !last.contains("try again")) {
+                fail("The arena does not let " + name + " in: " + last);
+            }
+            System.out.println("Trying again in " + RETRY + " s; Ctrl-C stops.");
+            Thread.sleep(RETRY * 1000);
+        }
+    }
+
+    /** Joins and plays until the connection ends. */
+    private void play(Socket socket, String join) throws Exception {
+        socket.setTcpNoDelay(true);
+        PrintStream arena = new PrintStream(socket.getOutputStream(), true, "UTF-8");
+        BufferedReader lines = new BufferedReader(new InputStreamReader(socket.getInputStream(), "UTF-8"));
+        arena.println(join);
+        String line;
+        while ((line = lines.readLine()) != null) {
+            String[] words = line.split(" ", 7);
+            switch (words[0]) {
+                case "INFO" -> {
+                    last = line.substring("INFO ".length());
+                    isIn |= last.startsWith("You joined");
+                    System.out.println(last);
+                }
+                case "GAME_PAIRED" -> { // game first second seconds increment
+                    increment = Double.parseDouble(words[5]);
+                    arena.println("ACK " + words[1]);
+                }
+                case "VARIANT" -> kind = words[2];
+                case "GAME_STARTED" -> {
+                    number = 0;
+                    System.out.println("Game of " + kind + ": " + words[2] + " (first) against " + words[3]);
+                }
+                case "LEGAL_MOVES" -> moves = List.of(line.split(" ")).subList(2, line.split(" ").length);
+                case "YOUR_MOVE" -> { // game first second first's-seconds second's-seconds position
+                    boolean first = words[2].equals(name);
+                    double own = Double.parseDouble(words[first ? 4 : 5]);
+                    double opponent = Double.parseDouble(words[first ? 5 : 4]);
+                    Guard.Choice choice = guard.choose(kind, words[6], own, opponent, increment, moves);
+                    arena.println("MOVE " + words[1] + " " + choice.move());
+                    System.out.println("Move " + ++number + ": " + choice);
+                    if (choice.problem() != null) {
+                        guard.restart();
+                    }
+                }
+                case "GAME_OVER", "GAME_ABORTED" -> System.out.println(line);
+                default -> {} // moves of both players, clock updates, chat
+            }
+        }
+    }
+
+    private static void fail(String reason) {
+        System.err.println(reason);
+        System.exit(1);
+    }
+}

@@ -1,0 +1,103 @@
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStreamWriter;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** Asks a Worker for moves, and plays a legal move where it has none in time. No need to change this file. */
+class Guard implements AutoCloseable {
+    private static final String MEMORY = "-Xmx512m"; // what the bot may use; raise it if you need more
+    private static final double MARGIN = 0.2; // seconds of the clock that are left for the way to the arena
+    private static final String ENDED = "\0"; // no line of the worker
+
+    private Process worker;
+    private Writer requests;
+    private BlockingQueue<String> answers;
+
+    /** A legal move, and why it is not that of chooseMove, or null. */
+    record Choice(String move, String problem) {
+        @Override
+        public String toString() {
+            return problem == null ? move : problem + "; played " + move + " instead";
+        }
+    }
+
+    Guard() throws IOException {
+        start();
+    }
+
+    /** The seconds that a move may take: what it costs if chooseMove never returns leaves half of the clock. */
+    private static double limit(double own, double increment) {
+        return Math.max(own / 2, Math.min(own / 2 + increment, own - MARGIN));
+    }
+
+    /** Chooses one of these legal moves. Times are in seconds. After a problem, restart() must follow. */
+    Choice choose(String kind, String fen, double own, double opponent, double increment, List<String> moves)
+            throws IOException, InterruptedException {
+        double limit = limit(own, increment);
+        long end = System.currentTimeMillis() + (long) (limit * 1000);
+        try {
+            requests.write(String.join("\t", kind, fen, millis(own), millis(opponent), millis(increment),
+                    String.join(" ", moves), "" + end) + "\n");
+            requests.flush();
+        } catch (IOException broken) {
+            // The worker has ended, and so will its answers.
+        }
+        long patience = (long) ((limit + Math.min(0.5, (own - limit) / 2)) * 1000);
+        String answer = answers.poll(patience, TimeUnit.MILLISECONDS);
+        if (answer != null && moves.contains(answer)) {
+            return new Choice(answer, null);
+        }
+        String problem;
+        if (answer == null) {
+            problem = String.format(Locale.ROOT, "chooseMove took longer than %.1f s", limit);
+        } else if (answer.startsWith("error: ")) {
+            problem = answer.substring("error: ".length());
+        } else {
+            problem = "the program that runs chooseMove ended with code " + worker.waitFor();
+        }
+        return new Choice(moves.get(new Random().nextInt(moves.size())), problem);
+    }
+
+    private static String millis(double seconds) {
+        return Long.toString((long) (seconds * 1000));
+    }
+
+    /** Replaces a worker that was late or failed by a new one. */
+    void restart() throws IOException {
+        close();
+        start();
+    }
+
+    private void start() throws IOException {
+        String java = System.getProperty("java.home") + File.separator + "bin" + File.separator + "java";
+        worker = new ProcessBuilder(java, MEMORY, "-cp", System.getProperty("java.class.path"), "Worker")
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        requests = new OutputStreamWriter(worker.getOutputStream(), "UTF-8");
+        BufferedReader lines = worker.inputReader();
+        BlockingQueue<String> queue = new LinkedBlockingQueue<>();
+        Thread reader = new Thread(() -> {
+            try {
+                lines.lines().forEach(queue::add);
+            } catch (UncheckedIOException closed) {
+                // The worker was stopped.
+            }
+            queue.add(ENDED);
+        });
+        reader.setDaemon(true);
+        reader.start();
+        answers = queue;
+    }
+
+    @Override
+    public void close() {
+        worker.destroyForcibly();
+    }
+}

@@ -1,0 +1,105 @@
+// Plays on an arena with chooseMove of my_bot.js: node client.js NAME [KEY]. No need to change this file.
+//
+// The protocol is text, one message a line; docs/arena.md of Zeitnot describes it.
+
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { FOLDER, Guard, report } from './guard.js';
+
+const RETRY = 2; // seconds until the next try to reach the arena
+
+/** Reads settings.txt: lines `key = value`. */
+function readSettings() {
+  const lines = readFileSync(FOLDER + 'settings.txt', 'utf8').matchAll(/^([^#=\n]+)=(.*)$/gm);
+  return Object.fromEntries([...lines].map(([, key, value]) => [key.trim(), value.trim()]));
+}
+
+/** Joins and plays until the connection ends. Returns whether we were in, the last INFO, and an error of the network. */
+async function play(host, port, guard, name, join) {
+  const session = { isIn: false, last: '', error: null };
+  let [kind, moves, number, increment] = ['chess', [], 0, 0];
+  const connection = connect({ host, port: Number(port), noDelay: true }, () => send(join));
+  connection.on('error', (error) => (session.error = error)); // the loop below ends then
+  const send = (line) => connection.write(line + '\n');
+  const lines = createInterface({ input: connection });
+  connection.on('close', () => lines.close());
+  try {
+    for await (const line of lines) {
+      const words = line.split(' ');
+      switch (words[0]) {
+        case 'INFO':
+          session.last = line.slice('INFO '.length);
+          session.isIn ||= session.last.startsWith('You joined');
+          console.log(session.last);
+          break;
+        case 'GAME_PAIRED': // game first second seconds increment
+          increment = Number(words[5]);
+          send(`ACK ${words[1]}`);
+          break;
+        case 'VARIANT':
+          kind = words[2];
+          break;
+        case 'GAME_STARTED':
+          number = 0;
+          console.log(`Game of ${kind}: ${words[2]} (first) against ${words[3]}`);
+          break;
+        case 'LEGAL_MOVES':
+          moves = words.slice(2);
+          break;
+        case 'YOUR_MOVE': { // game first second first's-seconds second's-seconds position
+          const clocks = [Number(words[4]), Number(words[5])];
+          const [own, opponent] = words[2] === name ? clocks : clocks.reverse();
+          const [move, problem] = await guard.choose(kind, words.slice(6).join(' '), own, opponent, increment, moves);
+          send(`MOVE ${words[1]} ${move}`);
+          console.log(`Move ${++number}: ${report(move, problem)}`);
+          if (problem) {
+            guard.restart();
+          }
+          break;
+        }
+        case 'GAME_OVER':
+        case 'GAME_ABORTED':
+          console.log(line);
+      }
+    }
+  } catch (error) {
+    if (!error.syscall) {
+      throw error;
+    }
+  }
+  return session;
+}
+
+async function main() {
+  const settings = readSettings();
+  const [name = settings.name, key = settings.key] = process.argv.slice(2);
+  if (!name) {
+    return fail('under which name? node client.js NAME [KEY], or `name = ...` in settings.txt');
+  }
+  const join = ['JOIN', settings.tournament, name, key, '+moves', '+protocol=1'].filter(Boolean).join(' ');
+  const [, host, port] = /^(.*):(\d+)$/.exec(settings.arena) ?? fail('settings.txt: arena = HOST:PORT is missing');
+  const guard = new Guard();
+  for (let wasIn = false; ; await sleep(RETRY * 1000)) {
+    const { isIn, last, error } = await play(host, port, guard, name, join);
+    wasIn ||= isIn;
+    const reason = error && `Cannot reach the arena at ${host}:${port}: ${error.message}. Is it running, and is settings.txt right?`;
+    console.log(reason ?? 'The arena has closed the connection.');
+    if (last.endsWith('is over')) {
+      process.exit();
+    }
+    if (last && !isIn && !(wasIn && last.includes('already taken')) && !last.includes('try again')) {
+      fail(`The arena does not let ${name} in: ${last}`);
+    }
+    console.log(`Trying again in ${RETRY} s; Ctrl-C stops.`);
+  }
+}
+
+function fail(reason) {
+  console.error(reason);
+  process.exit(1);
+}
+
+main();

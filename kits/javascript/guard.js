@@ -1,0 +1,85 @@
+// Asks worker.js for moves, and plays a legal move where it has none in time. No need to change this file.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export const FOLDER = fileURLToPath(new URL('.', import.meta.url));
+const MARGIN = 0.2; // seconds of the clock that are left for the way to the arena
+
+/** Returns the seconds that a move may take: what it costs if chooseMove never returns leaves half of the clock. */
+function timeLimit(own, increment) {
+  return Math.max(own / 2, Math.min(own / 2 + increment, own - MARGIN));
+}
+
+/** A worker. One that is late, fails or ends is to be replaced by a new one. */
+export class Guard {
+  constructor() {
+    const checked = spawnSync(process.execPath, ['--check', 'my_bot.js'], { cwd: FOLDER, stdio: 'inherit' });
+    if (checked.status !== 0) {
+      process.exit(1); // Node has said where the mistake is
+    }
+    this.start();
+  }
+
+  start() {
+    const worker = spawn(process.execPath, ['--max-old-space-size=1024', 'worker.js'], {
+      cwd: FOLDER,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    this.worker = worker;
+    worker.stdin.on('error', () => {}); // the worker has ended, and so do its answers
+    const lines = createInterface({ input: worker.stdout });
+    lines.on('line', (line) => this.worker === worker && this.onAnswer?.(line));
+    worker.on('exit', (code, signal) => setImmediate(() => this.worker === worker && this.onAnswer?.(ended(code, signal))));
+  }
+
+  stop() {
+    const worker = this.worker;
+    this.worker = null;
+    worker.kill('SIGKILL');
+  }
+
+  /** Replaces a worker that was late or failed by a new one. */
+  restart() {
+    this.stop();
+    this.start();
+  }
+
+  /**
+   * Returns one of these legal moves, and why it is not that of chooseMove, or null. Times are in seconds. After a problem,
+   * restart() must follow.
+   */
+  async choose(kind, fen, own, opponent, increment, moves) {
+    const limit = timeLimit(own, increment);
+    const times = [own, opponent, increment].map((seconds) => Math.trunc(seconds * 1000));
+    const end = Math.trunc(Date.now() + limit * 1000);
+    this.worker.stdin.write([kind, fen, ...times, moves.join(' '), end].join('\t') + '\n');
+    // The worker needs a little to find out where the bot is.
+    const answer = await this.answer(limit * 1000 + Math.min(500, (own - limit) * 500));
+    if (moves.includes(answer)) {
+      return [answer, null];
+    }
+    const problem = answer?.startsWith('error: ') ? answer.slice('error: '.length) : answer;
+    const move = moves[Math.floor(Math.random() * moves.length)];
+    return [move, problem ?? `chooseMove took longer than ${limit.toFixed(1)} s`];
+  }
+
+  /** Returns the worker's answer, or null if there is none in time. */
+  async answer(milliseconds) {
+    const answer = await new Promise((resolve) => {
+      this.onAnswer = resolve;
+      this.timer = setTimeout(resolve, milliseconds, null);
+    });
+    clearTimeout(this.timer);
+    return answer;
+  }
+}
+
+function ended(code, signal) {
+  return `the program that runs chooseMove ended ${signal ? `by signal ${signal}` : `with code ${code}`}`;
+}
+
+export function report(move, problem) {
+  return problem ? `${problem}; played ${move} instead` : move;
+}

@@ -1,0 +1,135 @@
+//! Asks the worker for moves, and plays a legal move where it has none in time. No need to change this file.
+
+use std::{
+    env, fmt,
+    io::{self, BufRead, BufReader, Write},
+    process::{Child, Command, Stdio},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    thread,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+const MARGIN: f64 = 0.2; // seconds of the clock that are left for the way to the arena
+
+/// A worker. One that is late, fails or ends is to be replaced by a new one.
+pub struct Guard {
+    worker: Child,
+    answers: Receiver<String>,
+}
+
+/// A legal move, and why it is not that of choose_move.
+pub struct Choice {
+    pub text: String,
+    pub problem: Option<String>,
+}
+
+/// Returns the seconds that a move may take: what it costs if choose_move never returns leaves half of the clock.
+fn time_limit(own: f64, increment: f64) -> f64 {
+    (own / 2.0).max((own / 2.0 + increment).min(own - MARGIN))
+}
+
+impl Guard {
+    pub fn new() -> io::Result<Guard> {
+        let program = Command::new(env::current_exe()?)
+            .arg("worker")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
+        let mut worker = program?;
+        let (sender, answers) = mpsc::channel();
+        let stdout = worker
+            .stdout
+            .take()
+            .map(BufReader::new)
+            .ok_or(io::ErrorKind::BrokenPipe)?;
+        thread::spawn(move || {
+            stdout
+                .lines()
+                .map_while(Result::ok)
+                .try_for_each(|line| sender.send(line))
+        });
+        Ok(Guard { worker, answers })
+    }
+
+    /// Replaces a worker that was late or failed by a new one.
+    pub fn restart(&mut self) -> io::Result<()> {
+        *self = Guard::new()?;
+        Ok(())
+    }
+
+    /// Chooses one of these legal moves. Times are in seconds. After a problem, restart() must follow.
+    pub fn choose(
+        &mut self,
+        kind: &str,
+        fen: &str,
+        own: f64,
+        opponent: f64,
+        increment: f64,
+        moves: &[String],
+    ) -> Choice {
+        let limit = time_limit(own, increment);
+        let [own_ms, opponent_ms, increment_ms, end] =
+            [own, opponent, increment, unix_time() + limit]
+                .map(|seconds| (seconds * 1000.0) as u64);
+        let legal = moves.join(" ");
+        if let Some(requests) = &mut self.worker.stdin {
+            // An error means that the worker has ended, and so have its answers.
+            let _ = writeln!(
+                requests,
+                "{kind}\t{fen}\t{own_ms}\t{opponent_ms}\t{increment_ms}\t{legal}\t{end}"
+            );
+        }
+        let patience = limit + ((own - limit) / 2.0).min(0.5);
+        let problem = match self.answers.recv_timeout(Duration::from_secs_f64(patience)) {
+            Ok(text) if moves.contains(&text) => {
+                return Choice {
+                    text,
+                    problem: None,
+                };
+            }
+            Ok(answer) => answer.strip_prefix("error: ").unwrap_or(&answer).to_owned(),
+            Err(RecvTimeoutError::Timeout) => format!("choose_move took longer than {limit:.1} s"),
+            Err(RecvTimeoutError::Disconnected) => {
+                let status = self
+                    .worker
+                    .wait()
+                    .map_or_else(|error| error.to_string(), |status| status.to_string());
+                format!("the program that runs choose_move ended ({status})")
+            }
+        };
+        Choice {
+            text: moves[random(moves.len())].clone(),
+            problem: Some(problem),
+        }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = self.worker.kill();
+        let _ = self.worker.wait();
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.problem {
+            Some(problem) => write!(f, "{problem}; played {} instead", self.text),
+            None => write!(f, "{}", self.text),
+        }
+    }
+}
+
+/// The time in seconds since 1970.
+pub fn unix_time() -> f64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0.0, |time| time.as_secs_f64())
+}
+
+/// A number below `end`, by the clock of the computer.
+pub fn random(end: usize) -> usize {
+    let nanoseconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.subsec_nanos());
+    nanoseconds as usize / 100 % end
+}

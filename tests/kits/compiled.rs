@@ -1,0 +1,271 @@
+//! The kits for Java, C++, JavaScript, Rust and C#. Each is built twice: with its default bot, and with one that fails in
+//! every move in another way.
+
+use std::{fs, process::Command};
+
+use zeitnot_testing::{VERY_LONG, has_program, is_installed};
+
+use super::{Kit, QUICK_GAME, plays_itself, plays_moves};
+use crate::support::arena::{By, TestArena};
+
+/// A kit with its commands, and a bot that fails.
+struct Language {
+    kit: &'static str,
+    /// For the shell.
+    build: &'static str,
+    test: &'static str,
+    local: &'static str,
+    client: &'static str,
+    /// The student's file.
+    bot: &'static str,
+    /// The beginning of the function in it, before which the faults are put.
+    begin: &'static str,
+    faults: &'static str,
+    /// What the student reads of each move; empty where the bot's move is played. `{text}` is the number of the bot's line that
+    /// has this text.
+    problems: &'static [&'static str],
+}
+
+/// Time of the game with faults: a function that never returns costs half of what is left.
+const TIME: &str = "time = '24+0'\nplayers = 2\ngames_per_pair = 1";
+
+impl Language {
+    async fn works(&self) {
+        let arena = TestArena::start(QUICK_GAME).await;
+        let kit = Kit::write(self.kit, &arena);
+        kit.shell(self.build);
+        let tested = kit.run(self.test);
+        assert_eq!(tested.lines().filter(|line| line.starts_with("ok    ")).count(), 10, "{tested}");
+        let game = kit.run(self.local);
+        let last = game.lines().last().unwrap();
+        assert!([" wins: ", " loses: ", "a draw: "].iter().any(|end| last.contains(end)), "{game}");
+        let address = arena.authority(By::Tcp).to_string();
+        plays_itself(&kit, self.client, arena).await;
+
+        let arena = TestArena::start(TIME).await;
+        kit.replace("settings.txt", &address, &arena.authority(By::Tcp).to_string());
+        kit.replace(self.bot, self.begin, &format!("{}{}", self.faults, self.begin));
+        kit.shell(self.build);
+        let told = plays_moves(&kit, self.client, arena, self.problems.len()).await;
+        let bot = fs::read_to_string(kit.path(self.bot)).unwrap();
+        for (line, problem) in told.iter().zip(self.problems) {
+            let problem = with_lines(problem, &bot);
+            assert!(line.contains(&problem), "'{line}' does not say '{problem}': {told:#?}");
+            assert_eq!(line.contains("; played "), !problem.is_empty(), "{told:#?}");
+        }
+        let lost = kit.start(&format!("{} alice", self.client));
+        lost.tells("Trying again in 2 s; Ctrl-C stops.").await;
+        assert!(lost.told()[0].starts_with("Cannot reach the arena at "), "{:#?}", lost.told());
+        lost.kill().await;
+    }
+}
+
+fn with_lines(problem: &str, bot: &str) -> String {
+    match problem.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?))) {
+        Some((before, (text, after))) => {
+            let number = 1 + bot.lines().position(|line| line.contains(text)).unwrap();
+            format!("{before}{number}{after}")
+        }
+        None => problem.to_owned(),
+    }
+}
+
+const JAVA: Language = Language {
+    kit: "java",
+    build: "javac *.java",
+    test: "java TestMyBot",
+    local: "java PlayLocal",
+    client: "java Client",
+    bot: "MyBot.java",
+    begin: "        Move best = null;\n",
+    faults: r#"
+        switch (Integer.parseInt(board.fen().split(" ")[5])) {
+            case 1: throw new IllegalStateException("lost my\nway");
+            case 2: return new Move(0, 63, (char) 0);
+            case 3: return null;
+            case 4: System.out.println("e2e4"); break;
+            case 5: System.exit(3);
+            case 6: long[][] all = new long[4096][]; for (int i = 0; ; i++) { all[i] = new long[1 << 20]; }
+            case 7: while (true) { Math.random(); } // endless
+        }
+"#,
+    problems: &[
+        "chooseMove threw java.lang.IllegalStateException: lost my way, line {lost my} of MyBot.java (in chooseMove)",
+        "chooseMove returned a1h8, which is not legal here; legal moves: ",
+        "chooseMove returned null, which is not legal here; legal moves: ",
+        "",
+        "the program that runs chooseMove ended with code 3",
+        "chooseMove needed more than the 512 MiB that it may use, line {case 6} of MyBot.java (in chooseMove)",
+        ", at line {endless} of MyBot.java (in chooseMove)",
+        "",
+    ],
+};
+
+#[test(limit = VERY_LONG)]
+async fn java() {
+    if has_program("javac", "default-jdk-headless") {
+        JAVA.works().await;
+    }
+}
+
+const CPP: Language = Language {
+    kit: "cpp",
+    build: "g++ -std=c++17 -O2 -g -o my_bot *.cpp",
+    test: "./my_bot test",
+    local: "./my_bot local",
+    client: "./my_bot client",
+    bot: "my_bot.cpp",
+    begin: "    double best_score",
+    faults: r#"
+    switch (std::stoi(board.fen().substr(board.fen().rfind(' ')))) {
+    case 1: throw std::runtime_error("lost my\nway");
+    case 2: return {0, 63, 0};
+    case 3: best.from = std::vector<int>().at(7); break;
+    case 4: std::puts("e2e4"); break;
+    case 5: std::exit(3);
+    case 6: static std::vector<char> all(size_t(4) << 30); break;
+    case 7: std::abort(); // crash
+    case 8: for (volatile int i = 0;; i = 0) {} // endless
+    }
+"#,
+    problems: &[
+        "choose_move threw std::runtime_error: lost my way, at line {lost my} of my_bot.cpp (in choose_move)",
+        "choose_move returned a1h8, which is not legal here; legal moves: ",
+        "choose_move threw std::out_of_range: vector::_M_range_check: __n (which is 7) >= this->size() (which is 0), at line",
+        "",
+        "the program that runs choose_move ended with code 3",
+        "choose_move needed more than the 1024 MiB that it may use, at line",
+        "the program that runs choose_move ended by signal: Aborted, at line {crash} of my_bot.cpp (in choose_move)",
+        ", at line {endless} of my_bot.cpp (in choose_move)",
+        "",
+    ],
+};
+
+#[test(limit = VERY_LONG)]
+async fn cpp() {
+    if has_program("g++", "g++") {
+        CPP.works().await;
+    }
+}
+
+const JAVASCRIPT: Language = Language {
+    kit: "javascript",
+    build: "npm install --prefer-offline --no-audit --no-fund --silent",
+    test: "node test_my_bot.js",
+    local: "node play_local.js",
+    client: "node client.js",
+    bot: "my_bot.js",
+    begin: "  let bestMove = null;\n",
+    faults: r"
+  switch (board.moveNumber()) {
+    case 1: throw new RangeError('lost my\nway');
+    case 2: return 'e2e9';
+    case 3: return undefined;
+    case 4: console.log('e2e4'); break;
+    case 5: process.exit(3);
+    case 6: for (const all = []; ; ) { all.push(new Array(100000).fill(1.5)); }
+    case 7: for (;;) { Math.random(); } // endless
+  }
+",
+    problems: &[
+        "chooseMove threw RangeError: lost my way, line {lost my} of my_bot.js (in chooseMove)",
+        "chooseMove returned 'e2e9', which is not legal here; legal moves: ",
+        "chooseMove returned undefined, which is not legal here; legal moves: ",
+        "",
+        "the program that runs chooseMove ended with code 3",
+        "chooseMove needed more than the 512 MiB that it may use, at line {case 6} of my_bot.js (in chooseMove)",
+        ", at line {endless} of my_bot.js (in chooseMove)",
+        "",
+    ],
+};
+
+#[test(limit = VERY_LONG)]
+async fn javascript() {
+    let has_node = has_program("node", "nodejs") && has_program("npm", "npm");
+    if has_node && is_installed("chess.js", has_chess_js(), "connect to the registry of npm") {
+        JAVASCRIPT.works().await;
+    }
+}
+
+fn has_chess_js() -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--silent", "chess.js@1"];
+    Command::new("npm").args(arguments).current_dir(&folder).status().unwrap().success()
+}
+
+const RUST: Language = Language {
+    kit: "rust",
+    build: "cargo build --release --quiet --target-dir target",
+    test: "target/release/my-bot test",
+    local: "target/release/my-bot local",
+    client: "target/release/my-bot client",
+    bot: "src/my_bot.rs",
+    begin: "    let moves = board.legal_moves();\n    // Chance",
+    faults: r#"
+    match board.fullmoves().get() {
+        1 => panic!("lost my\nway"),
+        2 => return Move::Put { role: Role::King, to: shakmaty::Square::A1 },
+        3 => drop([0; 3][board.legal_moves().len()]), // index
+        4 => println!("e2e4"),
+        5 => std::process::exit(3),
+        6 => drop(std::hint::black_box(vec![1_u8; 4 << 30])),
+        7 => loop { std::hint::black_box(()); },
+        _ => {}
+    }
+"#,
+    problems: &[
+        "choose_move panicked: lost my way, line {lost my} of src/my_bot.rs",
+        "choose_move returned \"K@a1\", which is not legal here; legal moves: ",
+        "choose_move panicked: index out of bounds: the len is 3 but the index is ",
+        "",
+        "the program that runs choose_move ended (exit status: 3)",
+        "the program that runs choose_move ended (signal: 6 (SIGABRT)",
+        "choose_move took longer than ",
+        "",
+    ],
+};
+
+#[test(limit = VERY_LONG)]
+async fn rust() {
+    if has_program("cargo", "cargo") {
+        RUST.works().await;
+    }
+}
+
+const CSHARP: Language = Language {
+    kit: "csharp",
+    build: "mcs -debug -out:my_bot.exe *.cs",
+    test: "mono --debug my_bot.exe test",
+    local: "mono --debug my_bot.exe local",
+    client: "mono --debug my_bot.exe client",
+    bot: "MyBot.cs",
+    begin: "        var best = new Move();\n",
+    faults: r#"
+        switch (int.Parse(board.Fen().Split(' ')[5])) {
+            case 1: throw new InvalidOperationException("lost my\nway");
+            case 2: return new Move(0, 63);
+            case 3: return board.LegalMoves()[500];
+            case 4: Console.WriteLine("e2e4"); break;
+            case 5: Environment.Exit(3); break;
+            case 6: for (var all = new List<long[]>(); ; ) { all.Add(new long[1 << 20]); }
+            case 7: while (true) { Chance.Next(); }
+        }
+"#,
+    problems: &[
+        "ChooseMove threw InvalidOperationException: lost my way, line {lost my} of MyBot.cs (in ChooseMove)",
+        "ChooseMove returned a1h8, which is not legal here; legal moves: ",
+        "ChooseMove threw ArgumentOutOfRangeException: ",
+        "",
+        "the program that runs ChooseMove ended with code 3",
+        "ChooseMove needed more than the 512 MiB that it may use, line {case 6} of MyBot.cs (in ChooseMove)",
+        "ChooseMove took longer than ",
+        "",
+    ],
+};
+
+#[test(limit = VERY_LONG)]
+async fn csharp() {
+    if has_program("mcs", "mono-mcs") {
+        CSHARP.works().await;
+    }
+}
