@@ -1,9 +1,11 @@
 //! Tournaments that the organiser creates and changes by the API.
 
 use serde_json::{Value, json};
+use zeitnot_arena::Event;
 use zeitnot_host::database::{Database, Opening, SettingsText};
 use zeitnot_pairing::{Name, format::Format};
 use zeitnot_rules::GameKind;
+use zeitnot_testing::soon;
 
 use crate::support::{
     arena::{Board, TestArena, begin, results},
@@ -16,6 +18,7 @@ on_both_databases!(
     a_created_tournament_is_played_and_goes_on_after_a_restart,
     keys_are_shown_once_and_settings_change_until_somebody_is_paired,
     changed_settings_hold_for_those_who_have_joined,
+    players_of_the_arena_are_shown_with_their_ratings,
     mistakes_are_told_and_change_nothing,
     damaged_settings_are_told_at_the_start_and_the_arena_runs,
     a_tournament_of_the_configuration_stays_as_it_is,
@@ -116,13 +119,47 @@ async fn changed_settings_hold_for_those_who_have_joined(storage: Storage) {
     arena.stop().await;
 }
 
+/// Openings as long as they may be.
+fn openings(count: usize) -> Value {
+    let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+    json!({ "openings": vec![format!("{fen:<200}"); count] })
+}
+
+async fn players_of_the_arena_are_shown_with_their_ratings(storage: Storage) {
+    let (mut arena, browser) = without_tournament(storage).await;
+    let provided = browser.json("/api/engines").await.1["engines"].clone();
+    let rating = provided[0]["rating"].as_i64().unwrap();
+    assert_eq!(provided[0], json!({"name": "random", "rating": rating, "built_in": true}));
+    let mut settings = openings(1000);
+    settings["game"] = json!("atomic");
+    settings["engines"] = json!(["random", "greedy"]);
+    settings["games_per_pair"] = json!(1);
+    create(&browser, settings).await;
+    let over = async { while !matches!(arena.news.recv().await.unwrap().event, Event::Over(_)) {} };
+    soon("their game", over).await;
+    let (_, folder) = arena.stop().await;
+    let (arena, browser) = without_tournament(folder).await;
+    let shown = browser.json("/api/tournaments/club").await.1;
+    assert_eq!(shown["kind"], "atomic");
+    assert_eq!((&shown["openings"], &shown["chess960"]), (&json!(true), &json!(false)));
+    let players = shown["players"].as_array().unwrap();
+    assert!(players.len() == 2 && players.iter().all(|player| player["engine"] == true), "{shown}");
+    let random = players.iter().find(|player| player["name"] == "random").unwrap();
+    assert_eq!(random["rating"], rating);
+    let id = shown["pairings"][0]["game"].as_str().unwrap();
+    let game = browser.json(&format!("/api/games/{id}")).await.1;
+    let side = if game["white"]["name"] == "random" { "white" } else { "black" };
+    assert_eq!(game[side], json!({"name": "random", "rating": rating, "bot": true}));
+    arena.stop().await;
+}
+
 async fn mistakes_are_told_and_change_nothing(storage: Storage) {
     let (arena, browser) = without_tournament(storage).await;
     create(&browser, json!({})).await;
     let before = browser.json("/api/tournaments").await;
     let named = |name: &str| json!({"name": name, "time_control": "3"});
     for (method, path, body, expected, why) in [
-        ("POST", "/api/tournaments", club(json!({})), 409, "choose another name"),
+        ("POST", "/api/tournaments", club(json!({})), 409, "name: tournament club already exists"),
         ("POST", "/api/tournaments", named("\u{441}lub"), 422, "mixes letters"),
         ("POST", "/api/tournaments", named("c1ub"), 409, "looks like club"),
         ("POST", "/api/tournaments", named(".."), 422, "stands for a folder"),
@@ -145,6 +182,16 @@ async fn mistakes_are_told_and_change_nothing(storage: Storage) {
             "is above arena.max_connections_per_address",
         ),
         ("PATCH", "/api/tournaments/club", json!({"games_per_pair": 50_001}), 400, "more than 50000 games"),
+        (
+            "PATCH",
+            "/api/tournaments/club",
+            json!({"openings": ["", "# x", "8/8"]}),
+            400,
+            "openings: line 3: ",
+        ),
+        ("PATCH", "/api/tournaments/club", openings(1001), 400, "openings: at most 1000"),
+        ("PATCH", "/api/tournaments/club", openings(2000), 413, "length limit"),
+        ("PATCH", "/api/tournaments/club", json!({"engines": ["deep-thought"]}), 400, "engines: "),
         ("PATCH", "/api/tournaments/nothing", json!({}), 404, "no tournament nothing"),
         ("POST", "/api/tournaments/club/keys", json!({"names": ["alice"]}), 409, "requires no keys"),
         ("GET", "/api/tournaments/nothing/settings", Value::Null, 404, "no tournament nothing"),

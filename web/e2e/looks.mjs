@@ -16,7 +16,8 @@ async function openForm(page) {
   await page.locator('main header button').click();
   await page.locator('[name=pairing]').selectOption('swiss');
   await page.locator('[name=access][value=password]').check();
-  await page.locator('form details > summary').click();
+  await page.locator('form [name=engines]').first().waitFor();
+  for (const summary of await page.locator('form details > summary').all()) await summary.click();
 }
 
 /** Pages by name, with what must be there before they are looked at; the last ones are the organiser's. */

@@ -44,7 +44,7 @@ export async function aSwissOfSixBotsIsMadeAndFinished({ browser }) {
     await form.locator('[name=increment]').fill('0.02');
     await form.locator('[name=pairing]').selectOption('swiss');
     await form.locator('[name=rounds]').fill(String(ROUNDS));
-    await form.locator('details > summary').click();
+    await form.getByText('Tie-breaks, pause').click();
     await form.getByLabel('Tie-break 1').selectOption('Buchholz cut 1');
     await form.getByLabel('Tie-break 2').selectOption('Games won');
     await form.locator('[name=pause]').fill('0');

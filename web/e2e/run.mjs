@@ -4,6 +4,7 @@
 
 import { Arena } from './arena.mjs';
 import { launch } from './browser.mjs';
+import * as games from './games.mjs';
 import * as looks from './looks.mjs';
 import { pictures } from './pictures.mjs';
 import * as organising from './organising.mjs';
@@ -45,7 +46,7 @@ async function run(cases, context) {
 
 const [arena, browser] = await Promise.all([Arena.open(), launch()]);
 // The longest first.
-await run({ ...organising, ...watching, ...playing, ...looks }, { arena, browser });
+await run({ ...organising, ...games, ...watching, ...playing, ...looks }, { arena, browser });
 if (process.env.PICTURES) await run({ pictures }, { browser });
 await browser.close();
 if (failed > 0) console.log(arena.told);

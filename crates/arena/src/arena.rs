@@ -228,7 +228,7 @@ impl Arena {
         let tracker = TaskTracker::new();
         // Connections end last: a player who loses the connection first would lose the game.
         let (stop, closing) = (shutdown.child_token(), CancellationToken::new());
-        let registry = self.tournaments.registry();
+        let (registry, engines) = (self.tournaments.registry(), self.tournaments.engines());
         let front =
             ContestFront::new(registry.clone(), self.limits, self.hosts, tracker.clone(), closing.clone());
         for listener in self.listeners {
@@ -237,7 +237,7 @@ impl Arena {
         let database = self.web.as_ref().and_then(|web| web.database.clone());
         let readers = database.map(web::readers);
         let page = self.web.map(|web| {
-            let routes = web::routes(registry.clone(), self.manager, readers.clone());
+            let routes = web::routes(registry.clone(), self.manager, engines, readers.clone());
             tracker.spawn(web.run(routes, priority::usual, closing.clone()))
         });
         let imcs = self.imcs.map(|imcs| tracker.spawn(imcs.run(stop.clone())));

@@ -17,7 +17,10 @@ const TIE_BREAKS: Record<System, string[]> = {
 /** What a teacher gets who only fills in a name. */
 const USUAL: TournamentSettings = {
   name: '',
-  kind: 'chess',
+  game: 'chess',
+  chess960: false,
+  openings: null,
+  engines: [],
   time_control: '10+0.1',
   pairing: 'round-robin',
   rounds: 5,
@@ -33,6 +36,14 @@ const USUAL: TournamentSettings = {
   access: 'open',
 };
 
+/** Lines as they were written, so that their numbers stay; the empty ones at the end say nothing. */
+const linesOf = (text: string): string[] | null =>
+  text.trim() ? text.trimEnd().split('\n').map((line) => line.trim()) : null;
+
+/** Lines that have a position. */
+export const positionsOf = (text: string): string[] =>
+  linesOf(text)?.filter((line) => line && !line.startsWith('#')) ?? [];
+
 export const namesOf = (text: string): string[] => [...new Set(text.split(/[\s,;]+/).filter(Boolean))];
 
 type Access = 'open' | 'password' | 'keys';
@@ -41,6 +52,10 @@ const accessOf = ({ access }: TournamentSettings): Access =>
 
 export class Draft {
   name = $state('');
+  game = $state('chess');
+  isChess960 = $state(false);
+  openings = $state('');
+  engines = $state<string[]>([]);
   time = $state('');
   seconds = $state(0);
   increment = $state(0);
@@ -63,6 +78,10 @@ export class Draft {
   constructor(readonly known: TournamentSettings | null) {
     const settings = known ?? USUAL;
     this.name = settings.name;
+    this.game = settings.game;
+    this.isChess960 = settings.chess960;
+    this.openings = settings.openings?.join('\n') ?? '';
+    this.engines = [...settings.engines];
     this.time = TIMES.includes(settings.time_control) ? settings.time_control : 'other';
     [this.seconds, this.increment] = timeParts(settings.time_control) ?? [10, 0.1];
     this.pairing = settings.pairing;
@@ -81,6 +100,14 @@ export class Draft {
 
   get starts(): Start[] {
     return this.pairing === 'round-robin' ? ['organiser', 'full', 'at-once'] : ['organiser', 'full'];
+  }
+
+  get hasChess960(): boolean {
+    return this.game === 'chess';
+  }
+
+  get hasOpenings(): boolean {
+    return !(this.hasChess960 && this.isChess960);
   }
 
   get hasLateEntries(): boolean {
@@ -130,7 +157,10 @@ export class Draft {
     const isSwiss = this.pairing === 'swiss';
     return {
       name: this.name.trim(),
-      kind: USUAL.kind,
+      game: this.game,
+      chess960: this.hasChess960 && this.isChess960,
+      openings: this.hasOpenings ? linesOf(this.openings) : null,
+      engines: this.engines,
       time_control: this.time === 'other' ? `${this.seconds}+${this.increment}` : this.time,
       pairing: this.pairing,
       rounds: isSwiss ? this.rounds : null,

@@ -34,6 +34,12 @@ export function pocketOf(fen: string, color: Color): Map<string, number> {
   return counts;
 }
 
+const FIGURES: Record<string, string> = { p: '♟\ufe0e', n: '♞', b: '♝', r: '♜', q: '♛' };
+
+/** Pieces in hand, as short as beside a small board: `♟2♞`. */
+const handText = (fen: string, color: Color): string =>
+  [...pocketOf(fen, color)].map(([letter, count]) => (FIGURES[letter] ?? letter) + (count > 1 ? count : '')).join('');
+
 /** The side to move; servers write `w`, `W` or nothing that we know. */
 export function turnOf(fen: string, startFen: string, ply: number): Color {
   const side = fen.split(' ')[1]?.toLowerCase();
@@ -43,13 +49,14 @@ export function turnOf(fen: string, startFen: string, ply: number): Color {
   return (ply + first) % 2 === 0 ? 'white' : 'black';
 }
 
-/** Points of TUC-Chess, checks still to give in three-check: what the position says beside the board. */
+/** Points of TUC-Chess, checks given in three-check, pieces in hand: what the position says beside the board. */
 export function countsOf(kind: string, fen: string): { white: string; black: string } | null {
   if (kind === 'tuc') {
     const [white, black] = fen.split(' ')[2]?.split('-') ?? [];
     const points = (text: string | undefined) => String(Number(text ?? 0) / 100);
     return { white: points(white), black: points(black) };
   }
+  if (hasPocket(kind)) return { white: handText(fen, 'white'), black: handText(fen, 'black') };
   if (kind === 'three-check') {
     const left = /(?:^| )(\d)\+(\d)(?: |$)/.exec(fen);
     if (left) return { white: '+'.repeat(3 - Number(left[1])), black: '+'.repeat(3 - Number(left[2])) };

@@ -73,6 +73,9 @@ export interface Standing {
   byes: number;
   present: boolean;
   withdrawn: boolean;
+  /** The arena provides this player. */
+  engine?: boolean;
+  rating?: number | null;
 }
 
 export interface Pairing {
@@ -101,6 +104,9 @@ export interface TournamentSummary {
   /** Number among those of that name; an earlier one is addressed as `NAME EDITION`. */
   edition: number;
   kind: string;
+  chess960?: boolean;
+  /** Games begin from positions that the organiser has chosen. */
+  openings?: boolean;
   time_control: string | null;
   pairing: System;
   rounds: number | null;
@@ -123,10 +129,23 @@ export interface Tournament extends TournamentSummary {
   refusals: Refusal[];
 }
 
+/** A player that the arena provides. */
+export interface Engine {
+  name: string;
+  rating: number | null;
+  /** Part of the program; the others are named in its configuration. */
+  built_in: boolean;
+}
+
 /** What an organiser decides of a tournament. */
 export interface TournamentSettings {
   name: string;
-  kind: string;
+  game: string;
+  chess960: boolean;
+  /** Positions from which games begin, one FEN or EPD each; nothing: as usual. */
+  openings: string[] | null;
+  /** Players that the arena provides. */
+  engines: string[];
   time_control: string;
   pairing: System;
   rounds: number | null;

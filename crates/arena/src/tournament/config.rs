@@ -13,8 +13,10 @@ use serde::{
 };
 use serde_json::{Value, json};
 use utoipa::{PartialSchema, ToSchema, openapi::Object};
+use zeitnot_engine::BuiltIn;
 use zeitnot_host::{
     database::{Opening, SettingsText},
+    live::view::Person,
     schema::game_kind,
 };
 use zeitnot_net::{Contradictions, secret::Secret};
@@ -301,6 +303,20 @@ impl TournamentConfig {
 
     pub(super) fn pairing_system(&self) -> Box<dyn PairingSystem> {
         zeitnot_pairing::system(&self.format(), self.games_per_pair, &self.gauntlet)
+    }
+
+    /// Returns whether games begin from chosen positions.
+    pub(super) fn has_openings(&self) -> bool {
+        self.openings.as_ref().is_some_and(|openings| !openings.are_none())
+    }
+
+    /// Returns a player as records show it: one that the arena runs is a bot, with its measured rating.
+    pub(super) fn person(&self, name: &Name) -> Person {
+        if !self.engines.contains(name) {
+            return Person::named(name);
+        }
+        let rating = name.as_str().parse::<BuiltIn>().ok().map(|player| player.rating().elo.into());
+        Person { rating, bot: Some(true), ..Person::named(name) }
     }
 
     /// Returns when play begins.

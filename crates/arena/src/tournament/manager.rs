@@ -21,6 +21,7 @@ use super::{
     actor::{EditError, TournamentActor, TournamentSummary},
     config::TournamentConfig,
     engine_player::EnginePlayer,
+    engines::Engines,
     environment::{Environment, OpenTournament},
     refusals::Refusals,
     registry::{Stranger, TournamentRegistry, Tournaments},
@@ -213,6 +214,11 @@ impl TournamentManager {
     /// Returns the access of the fronts.
     pub(crate) fn registry(&self) -> TournamentRegistry {
         TournamentRegistry::new(self.published.subscribe(), self.strangers.0.clone())
+    }
+
+    /// Returns the engines that can play.
+    pub(crate) fn engines(&self) -> Engines {
+        self.environment.engines.clone()
     }
 
     /// Opens a tournament of the configuration.

@@ -19,6 +19,8 @@ pub(super) fn view(
         PlayerStanding {
             present: player.is_some_and(|player| player.client.is_some()),
             withdrawn: player.map_or(row.is_withdrawn, |player| player.is_withdrawn),
+            engine: config.engines.contains(&row.name),
+            rating: config.person(&row.name).rating,
             standing: row.into(),
         }
     };
@@ -27,6 +29,7 @@ pub(super) fn view(
         edition,
         kind: config.game.name().to_owned(),
         chess960: config.chess960,
+        openings: config.has_openings(),
         time_control: config.time.to_string(),
         pairing: config.pairing.name().to_owned(),
         rounds: config.rounds,

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use axum::{Extension, Json, extract::State, http::StatusCode};
+use axum::{
+    Extension, Json,
+    extract::{DefaultBodyLimit, State},
+    http::StatusCode,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -13,6 +17,9 @@ use zeitnot_web::page::{ApiError, ApiJson, ByOrganiser, ErrorBody, Param, WebSta
 
 use super::Tournaments;
 use crate::tournament::{AccessKind, AskedAccess, ManageError, Settings, SettingsChange};
+
+/// Bytes of the settings of a tournament, whose openings are longer than any other request.
+const MAX_SETTINGS: usize = 256 * 1024;
 
 /// Names of players who get a key.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -43,9 +50,9 @@ struct DrawnKey {
 }
 
 pub(super) fn routes() -> OpenApiRouter<WebState> {
+    let with_openings = OpenApiRouter::new().routes(routes!(create)).routes(routes!(edit));
     OpenApiRouter::new()
-        .routes(routes!(create))
-        .routes(routes!(edit))
+        .merge(with_openings.layer(DefaultBodyLimit::max(MAX_SETTINGS)))
         .routes(routes!(delete))
         .routes(routes!(settings))
         .routes(routes!(keys))
@@ -71,7 +78,12 @@ impl From<ManageError> for ApiError {
             ManageError::Stopping => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::CONFLICT,
         };
-        ApiError::new(status, error.to_string())
+        // Begins with the setting that it is about, as other errors in settings do: the page shows it at that field.
+        let about = match error {
+            ManageError::Exists(_) | ManageError::LooksLike { .. } => "name: ",
+            _ => "",
+        };
+        ApiError::new(status, format!("{about}{error}"))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The arena's part of the page's API: the organiser's endpoints, and the files of results.
 
 mod describe;
+mod engines;
 mod manage;
 mod orders;
 mod results;
@@ -14,7 +15,7 @@ use zeitnot_web::page::WebState;
 
 use self::results::ResultFiles;
 pub(crate) use self::results::readers;
-use crate::tournament::{ManagerHandle, TournamentRegistry};
+use crate::tournament::{Engines, ManagerHandle, TournamentRegistry};
 
 /// Access to the tournaments, for the handlers.
 #[derive(Clone, Debug)]
@@ -27,13 +28,16 @@ struct Tournaments {
 pub(crate) fn routes(
     registry: TournamentRegistry,
     manager: ManagerHandle,
+    engines: Engines,
     readers: Option<Readers>,
 ) -> OpenApiRouter<WebState> {
     let files = readers.map(|readers| Arc::new(ResultFiles::new(readers)));
-    let routes =
-        OpenApiRouter::new().merge(manage::routes()).merge(orders::routes()).merge(results::routes());
-    let mut routes =
-        routes.route_layer(Extension(Tournaments { registry, manager })).route_layer(Extension(files));
+    let routes = OpenApiRouter::new().merge(manage::routes()).merge(orders::routes());
+    let routes = routes.merge(engines::routes()).merge(results::routes());
+    let mut routes = routes
+        .route_layer(Extension(Tournaments { registry, manager }))
+        .route_layer(Extension(engines))
+        .route_layer(Extension(files));
     describe::complete(routes.get_openapi_mut());
     routes
 }

@@ -226,6 +226,9 @@ pub struct TournamentSummary {
     /// Games begin from random positions of Chess960.
     #[serde(default)]
     pub chess960: bool,
+    /// Games begin from positions that the organiser has chosen.
+    #[serde(default)]
+    pub openings: bool,
     /// Seconds, and seconds added after each move.
     #[schema(example = "3+0.05")]
     pub time_control: String,
@@ -320,6 +323,12 @@ pub struct PlayerStanding {
     pub present: bool,
     /// Plays no more.
     pub withdrawn: bool,
+    /// The arena provides this player.
+    #[serde(default)]
+    pub engine: bool,
+    /// Measured rating of a built-in player.
+    #[serde(default)]
+    pub rating: Option<i32>,
 }
 
 /// Value of a tie-break.

@@ -1,0 +1,14 @@
+// What the server says against a form: its words begin with the setting that they are about, `openings: line 3: …` or
+// `rounds = 9: …`.
+
+export interface Fault {
+  /** Nothing: it is about the whole. */
+  field: string | null;
+  text: string;
+}
+
+export function faultOf({ message }: Error): Fault {
+  const [beginning, field] = /^([a-z][a-z0-9_]*)(?:: | = )/.exec(message) ?? [];
+  if (!beginning || !field) return { field: null, text: message };
+  return { field, text: beginning.endsWith(': ') ? message.slice(beginning.length) : message };
+}
