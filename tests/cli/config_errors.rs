@@ -177,7 +177,7 @@ fn rules_name_engines_that_exist() {
     assert_eq!(config.unwrap().bot.choose.len(), 1);
     let wrong = mistakes("[engines.a]\ncommand = 'a'\nprotocol = 'cecp'\n");
     assert!(
-        wrong[0].starts_with("c.toml:3: engines.a.protocol: expected \"uci\" or \"xboard\""),
+        wrong[0].starts_with("c.toml:3: engines.a.protocol: expected \"uci\", \"xboard\", \"ubgi\", "),
         "{wrong:?}"
     );
     let wrong = mistakes("[engines.a]\ncommand = 'a'\n[engines.a.options]\nHash = [1]\n");

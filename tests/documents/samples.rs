@@ -62,7 +62,7 @@ fn the_sample_programs_play() {
         let score = out(&played);
         for failing in ["time forfeits", "illegal moves", "crashes"] {
             let row = score.lines().rfind(|line| line.trim_start().starts_with(failing)).unwrap();
-            assert!(row.contains(&format!("0 of {name}, 0 of random")), "{score}");
+            assert!(row.contains(&format!("0 of ./{name}, 0 of random")), "{score}");
         }
     }
 }
