@@ -102,7 +102,9 @@ impl Errors {
         let last = Arc::<Mutex<VecDeque<String>>>::default();
         let kept = last.clone();
         let keep = move |line: Option<String>| {
-            let line = line.map(|line| printable(line.trim(), MAX_SHOWN)).filter(|line| !line.is_empty());
+            // Some mark the place with a line of signs.
+            let says = |line: &String| line.contains(char::is_alphanumeric);
+            let line = line.map(|line| printable(line.trim(), MAX_SHOWN)).filter(says);
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.extend(line);
             if kept.len() > MAX_ERRORS {

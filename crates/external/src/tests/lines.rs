@@ -150,7 +150,7 @@ fn each_fault_is_told_with_what_the_program_printed() {
     for (answer, time, told) in [
         ("exit", LONG, "has ended by itself"),
         (
-            "echo Traceback: >&2; echo '  File \"me.py\", line 7' >&2; exit 1",
+            "echo Traceback: >&2; echo '  File \"me.py\", line 7' >&2; echo '  ~~^~~' >&2; exit 1",
             LONG,
             "has ended by itself: Traceback: | File \"me.py\", line 7",
         ),
