@@ -96,5 +96,7 @@ mod tests {
         assert!(race("K7", "7k") > race("7k", "K7"));
         let few = |white| cp(Antichess::start().into(), &format!("8/pppp4/8/8/8/8/{white}/8 w - - 0 30"));
         assert!(few("PP6") > few("PPPPPP2"));
+        let gardner = |row| cp(Gardner::start().into(), &format!("{row}/ppppp/5/PPPPP/RNBQK w - - 0 1"));
+        assert!(gardner("rnb1k") > gardner("r1bqk") && gardner("r1bqk") > gardner("rnbqk") + 100);
     }
 }
