@@ -167,14 +167,13 @@ fn solve(mut rows: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
         if rows[at][at].abs() < 1e-12 {
             return None;
         }
-        for below in 0..size {
-            if below != at {
-                let factor = rows[below][at] / rows[at][at];
-                for column in at..size {
-                    rows[below][column] -= factor * rows[at][column];
-                }
-                right[below] -= factor * right[at];
-            }
+        let (pivot, value) = (rows[at].clone(), right[at]);
+        for (row, right) in
+            rows.iter_mut().zip(&mut right).enumerate().filter(|(row, _)| *row != at).map(|(_, row)| row)
+        {
+            let factor = row[at] / pivot[at];
+            row.iter_mut().zip(&pivot).for_each(|(cell, pivot)| *cell -= factor * pivot);
+            *right -= factor * value;
         }
     }
     Some((0..size).map(|at| right[at] / rows[at][at]).collect())
