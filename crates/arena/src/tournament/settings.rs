@@ -370,7 +370,7 @@ mod tests {
             ("password", json!("hush"), "unknown field"),
             ("name_held", json!("1m"), "unknown field"),
             ("time", json!("3"), "unknown field"),
-            ("acces", json!("open"), "`openings`, `access`"),
+            ("acces", json!("open"), "`time_control`, `access`"),
             (&"x".repeat(1000), json!(1), "unknown field `xxxxx"),
             ("access", json!({"password": "two words"}), "without spaces"),
             ("access", json!({"password": "word", "keys": []}), "expected"),
