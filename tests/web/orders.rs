@@ -107,6 +107,9 @@ async fn a_swiss_by_the_command_line_goes_on_after_a_restart(storage: Storage) {
     let created = done(&page, &format!("create cup {settings}")).await;
     assert!(created.starts_with("cup: swiss, 60+0; to join:\n"), "{created}");
     assert!(created.ends_with("  JOIN cup NAME PASSWORD\n"), "{created}");
+    let other = done(&page, "create wild --time 60+0 --game atomic").await;
+    assert!(other.starts_with("wild: atomic, round-robin, 60+0; to join:\n"), "{other}");
+    done(&page, "delete wild").await;
     assert!(refused(&page, "start cup").await.contains("needs two players"));
     assert!(refused(&page, "resume cup").await.contains("is not paused"));
     assert!(refused(&page, "start cap").await.contains("no tournament cap"));

@@ -248,6 +248,12 @@ impl Order {
     fn describe(&self, out: &mut dyn io::Write, answer: &Value) -> io::Result<()> {
         let text = |value: &Value| printable(value.as_str().unwrap_or_default(), MAX_SHOWN);
         let rows = |list: &str| answer[list].as_array().cloned().unwrap_or_default();
+        // With a comma behind it; chess needs no word.
+        let game = |it: &Value| match text(&it["kind"]).as_str() {
+            _ if it["chess960"] == true => "chess960, ".to_owned(),
+            "chess" => String::new(),
+            kind => format!("{kind}, "),
+        };
         match self {
             Order::Tournaments(_) => {
                 for it in rows("tournaments") {
@@ -256,13 +262,14 @@ impl Order {
                     let time = text(&it["time_control"]);
                     let edition = it["edition"].as_u64().filter(|edition| *edition > 1);
                     let edition = edition.map_or(String::new(), |edition| format!(", edition {edition}"));
-                    writeln!(out, "{name}{edition}: {state}, {pairing}, {time}, players: {players}")?;
+                    let game = game(&it);
+                    writeln!(out, "{name}{edition}: {state}, {game}{pairing}, {time}, players: {players}")?;
                 }
             }
             Order::Create(_) | Order::Edit(_) => {
                 let [name, pairing, time] =
                     ["name", "pairing", "time_control"].map(|field| text(&answer[field]));
-                writeln!(out, "{name}: {pairing}, {time}; to join:")?;
+                writeln!(out, "{name}: {}{pairing}, {time}; to join:", game(answer))?;
                 for join in rows("joins") {
                     writeln!(out, "  {}  {}", text(&join["protocol"]), text(&join["line"]))?;
                 }
