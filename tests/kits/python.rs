@@ -8,7 +8,7 @@ use tokio::{
 };
 use zeitnot_testing::{LONG, has_program, is_installed, soon};
 
-use super::{Kit, plays_a_whole_game, plays_two_moves};
+use super::{Kit, QUICK_GAME, plays_a_whole_game, plays_itself, plays_two_moves};
 use crate::support::{
     arena::TestArena,
     command::{err, out, zeitnot},
@@ -74,6 +74,19 @@ fn its_worker_is_an_engine_of_matches() {
 async fn it_plays_a_whole_game() {
     if has_python() {
         plays_a_whole_game("python", CLIENT, async |_| {}).await;
+    }
+}
+
+/// One that python-chess does not know, and one in which castling is written in another way.
+#[test(limit = LONG)]
+async fn it_plays_other_games_of_the_arena() {
+    if !has_python() {
+        return;
+    }
+    for game in ["game = 'minichess-2026'", "chess960 = true"] {
+        let arena = TestArena::start(&format!("{QUICK_GAME}\n{game}")).await;
+        let kit = Kit::write("python", &arena);
+        plays_itself(&kit, CLIENT, arena).await;
     }
 }
 
