@@ -11,54 +11,41 @@ use crate::{
     tactics::{PieceTo, Tactics},
 };
 
-/// A position of any variant, so that what is generic over the game is compiled once for all of them.
-///
-/// ```
-/// use zeitnot_rules::{Game, GameKind, chess::{Atomic, VariantPosition}};
-///
-/// let mut position = VariantPosition::from(Atomic::start());
-/// position.play(position.read("e4").unwrap());
-/// assert_eq!((position.kind(), position.moves().len()), (GameKind::Atomic, 20));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each holds the position of its name")]
-pub enum VariantPosition {
-    Crazyhouse(Crazyhouse),
-    Atomic(Atomic),
-    Antichess(Antichess),
-    Horde(Horde),
-    KingOfTheHill(KingOfTheHill),
-    RacingKings(RacingKings),
-    ThreeCheck(ThreeCheck),
-    Gardner(Gardner),
-}
-
-/// An expression of the position, whatever its variant.
-macro_rules! each {
-    ($variant:expr, $position:ident => $result:expr) => {
-        match $variant {
-            VariantPosition::Crazyhouse($position) => $result,
-            VariantPosition::Atomic($position) => $result,
-            VariantPosition::Antichess($position) => $result,
-            VariantPosition::Horde($position) => $result,
-            VariantPosition::KingOfTheHill($position) => $result,
-            VariantPosition::RacingKings($position) => $result,
-            VariantPosition::ThreeCheck($position) => $result,
-            VariantPosition::Gardner($position) => $result,
+/// All that lists the variants. The first argument is the dollar sign of the macro that is defined.
+macro_rules! variants {
+    ($d:tt $($variant:ident),*) => {
+        /// A position of any variant, so that what is generic over the game is compiled once for all of them.
+        ///
+        /// ```
+        /// use zeitnot_rules::{Game, GameKind, chess::{Atomic, VariantPosition}};
+        ///
+        /// let mut position = VariantPosition::from(Atomic::start());
+        /// position.play(position.read("e4").unwrap());
+        /// assert_eq!((position.kind(), position.moves().len()), (GameKind::Atomic, 20));
+        /// ```
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "each holds the position of its name")]
+        pub enum VariantPosition {
+            $($variant($variant)),*
         }
-    };
-}
 
-macro_rules! from {
-    ($($variant:ident),*) => { $(
-        impl From<$variant> for VariantPosition {
+        $(impl From<$variant> for VariantPosition {
             fn from(position: $variant) -> Self {
                 VariantPosition::$variant(position)
             }
+        })*
+
+        /// An expression of the position, whatever its variant.
+        macro_rules! each {
+            ($d variant:expr, $d position:ident => $d result:expr) => {
+                match $d variant {
+                    $(VariantPosition::$variant($d position) => $d result),*
+                }
+            };
         }
-    )* };
+    };
 }
-from!(Crazyhouse, Atomic, Antichess, Horde, KingOfTheHill, RacingKings, ThreeCheck, Gardner);
+variants!($ Crazyhouse, Atomic, Antichess, Horde, KingOfTheHill, RacingKings, ThreeCheck, Gardner);
 
 /// Methods that call the one of the same name on the position.
 macro_rules! delegate {
