@@ -3,6 +3,7 @@
 use std::fs;
 
 use zeitnot_clients::lichess;
+use zeitnot_engine::{BuiltIn, MEASURED, Rating};
 use zeitnot_testing::LONG;
 
 use super::page;
@@ -24,6 +25,19 @@ fn the_node_count_of_bench_is_the_documented_one() {
     let bench = zeitnot(&["bench"]).output().unwrap();
     let nodes = out(&bench).lines().find_map(|line| line.split_once(" nodes ")).unwrap().0;
     shows("docs/performance.md", &format!("`zeitnot bench`: {} nodes on every run", grouped(nodes)));
+}
+
+#[test]
+fn the_ratings_of_the_built_in_players_are_the_documented_ones() {
+    let text = page("docs/playing.md");
+    for player in BuiltIn::all() {
+        let Rating { player, elo, error, games, .. } = player.rating();
+        let row = text.lines().find(|line| line.starts_with(&format!("| `{player}` |"))).unwrap();
+        let end =
+            format!("| {} ± {error} | {} |", elo.to_string().replace('-', "−"), grouped(&games.to_string()));
+        assert!(row.ends_with(&end), "docs/playing.md: expected {end} at the end of {row}");
+    }
+    assert!(text.contains(MEASURED));
 }
 
 #[test]

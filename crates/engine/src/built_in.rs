@@ -174,6 +174,22 @@ mod tests {
     }
 
     #[test]
+    fn the_ratings_are_those_of_this_engine() {
+        let changed = BuiltIn::all().filter_map(|player| {
+            let (now, Rating { signature, .. }) = (player.signature().unwrap(), player.rating());
+            (now != signature).then(|| format!("{player} ({now:#010x}, measured {signature:#010x})"))
+        });
+        let changed = changed.collect::<Vec<_>>().join(", ");
+        assert!(
+            changed.is_empty(),
+            "these built-in players do not play as they did when they were measured: {changed}. Build a release with \
+             zeitnot-measure and run: scripts/measure-ratings target/release/zeitnot FOLDER BEFORE, where BEFORE is \
+             the engine without the change (CONTRIBUTING.md); the table that it prints belongs in crates/engine/src/ratings.rs, and its \
+             ratings in docs/playing.md"
+        );
+    }
+
+    #[test]
     fn the_greedy_take_what_is_worth_most() {
         let game = GameHistory::new(Chess::parse("k7/8/8/2q1p3/3P4/8/8/K7 w - - 0 1").unwrap());
         let factory = EngineFactory::new(&BuiltIn::Greedy.config()).unwrap();

@@ -1,4 +1,6 @@
-//! Measured ratings of the built-in players. `scripts/measure-ratings` prints the table; docs/tasks.md describes it.
+//! Measured ratings of the built-in players. `scripts/measure-ratings` prints the table; see CONTRIBUTING.md.
+//!
+//! The anchors are Stockfish 15.1's levels (`UCI_LimitStrength`) at 50,000 nodes a move, the strongest at 200,000.
 
 /// Rating of a built-in player, for the behaviour that was measured.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -24,16 +26,16 @@ pub const MEASURED: &str = "2026-11-26";
 
 /// Ratings, in the order of [`BuiltIn::all`](crate::BuiltIn::all).
 pub(crate) const RATINGS: [Rating; 12] = [
-    rating("random", 0, -500, 0, 0),
-    rating("greedy", 0, 200, 0, 0),
-    rating("minimax-2", 0, 600, 0, 0),
-    rating("alpha-beta-3", 0, 800, 0, 0),
-    rating("level-1", 0, 800, 0, 0),
-    rating("level-2", 0, 1000, 0, 0),
-    rating("level-3", 0, 1250, 0, 0),
-    rating("level-4", 0, 1500, 0, 0),
-    rating("level-5", 0, 1800, 0, 0),
-    rating("level-6", 0, 2100, 0, 0),
-    rating("level-7", 0, 2400, 0, 0),
-    rating("level-8", 0, 2800, 0, 0),
+    rating("random", 0x0000_0000, -223, 153, 440),
+    rating("greedy", 0x0000_0000, 111, 141, 720),
+    rating("minimax-2", 0x0000_0000, 961, 78, 1_160),
+    rating("alpha-beta-3", 0x0000_0000, 1137, 77, 848),
+    rating("level-1", 0x0000_0000, 737, 85, 920),
+    rating("level-2", 0x0000_0000, 948, 78, 975),
+    rating("level-3", 0x0000_0000, 1185, 72, 1_036),
+    rating("level-4", 0x0000_0000, 1656, 63, 677),
+    rating("level-5", 0x0000_0000, 1846, 63, 357),
+    rating("level-6", 0x0000_0000, 2104, 69, 294),
+    rating("level-7", 0x0000_0000, 2468, 83, 184),
+    rating("level-8", 0x0000_0000, 2843, 113, 62),
 ];

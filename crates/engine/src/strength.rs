@@ -31,7 +31,7 @@ pub struct Elo(u16);
 
 impl Elo {
     /// The weakest level.
-    pub const MIN: Elo = Elo(800);
+    pub const MIN: Elo = Elo(750);
     /// The strongest level below full strength.
     pub const MAX: Elo = Elo(2800);
 

@@ -54,7 +54,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
         let signature = player.signature()?;
         match ratings.get(&name) {
             Some(Rated { elo, error, games }) => {
-                println!("    rating({name:?}, {signature:#010x}, {elo:.0}, {error:.0}, {games}),");
+                let signature = format!("{:#06x}_{:04x}", signature >> 16, signature & 0xffff);
+                println!("    rating({name:?}, {signature}, {elo:.0}, {error:.0}, {games}),");
             }
             None => println!("    // no games of {name}, {signature:#010x}"),
         }
