@@ -1,6 +1,6 @@
 //! Players that the arena runs itself: built-in ones, and engines of the configuration.
 
-use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{collections::BTreeMap, fs, num::NonZeroU64, os::unix::fs::PermissionsExt, path::Path};
 
 use zeitnot_arena::{Event, Summary};
 use zeitnot_engine::{EngineFactory, MoveLimits};
@@ -41,7 +41,7 @@ fn score(summary: &Summary, player: &str) -> (u32, f64) {
 async fn built_in_players_and_an_external_engine_play_a_tournament() {
     let mut program = Config::new(ZEITNOT);
     program.args = vec!["uci".into()];
-    program.limits = MoveLimits { nodes: 200.try_into().ok(), ..MoveLimits::default() };
+    program.limits = MoveLimits { nodes: NonZeroU64::new(200), ..MoveLimits::default() };
     let settings = "engines = ['random', 'greedy', 'level-1', 'program']\nplayers = 4\ngames_per_pair = 1";
     let folder = tempfile::tempdir().unwrap();
     let arena = TestArena::with_engines(folder, settings, engine("program", &program)).await;
