@@ -1,31 +1,9 @@
 //! Positions of chess and its variants as text.
 
-use shakmaty::{CastlingMode, EnPassantMode, FromSetup, PositionError, Setup, fen::Fen};
+use shakmaty::{CastlingMode, EnPassantMode, fen::Fen};
 
-use super::rules::ChessRules;
+use super::rules::{ChessRules, FULL_SIZE};
 use crate::error::GameError;
-
-/// Rows and columns of the board of chess.
-pub(super) const FULL_SIZE: usize = 8;
-
-/// A position made of what a FEN says.
-pub trait SetUp: Sized {
-    /// Checks the position. Invalid rights to castle and to capture en passant are left out.
-    ///
-    /// # Errors
-    /// What is wrong with the position.
-    fn set_up(setup: Setup, mode: CastlingMode) -> Result<Self, String>;
-}
-
-impl<P: FromSetup> SetUp for P {
-    fn set_up(setup: Setup, mode: CastlingMode) -> Result<Self, String> {
-        P::from_setup(setup, mode)
-            .or_else(PositionError::ignore_invalid_castling_rights)
-            .or_else(PositionError::ignore_invalid_ep_square)
-            .or_else(PositionError::ignore_impossible_check)
-            .map_err(|error| error.to_string())
-    }
-}
 
 /// Reads a FEN with castling in this mode, whatever the position.
 pub(super) fn read_as<R: ChessRules>(text: &str, mode: CastlingMode) -> Result<R, GameError> {

@@ -14,10 +14,8 @@ use shakmaty::{
 };
 
 use super::{
-    captures,
-    fen::{self, SetUp},
-    gives_check,
-    rules::ChessRules,
+    captures, fen, gives_check,
+    rules::{ChessRules, SetUp},
 };
 use crate::kind::GameKind;
 

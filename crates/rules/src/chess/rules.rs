@@ -2,12 +2,9 @@
 
 use std::fmt::Debug;
 
-use shakmaty::{Bitboard, Move, Position, Role};
+use shakmaty::{Bitboard, CastlingMode, FromSetup, Move, Position, PositionError, Role, Setup};
 
-use super::{
-    exchange,
-    fen::{FULL_SIZE, SetUp},
-};
+use super::exchange;
 use crate::{
     fnv::fnv1a,
     game::{Moves, Outcome, Reason},
@@ -16,6 +13,28 @@ use crate::{
 
 /// Plies without a capture or a pawn move that make a draw.
 pub const FIFTY_MOVES: u32 = 100;
+
+/// Rows and columns of the board of chess.
+pub(super) const FULL_SIZE: usize = 8;
+
+/// A position made of what a FEN says.
+pub trait SetUp: Sized {
+    /// Checks the position. Invalid rights to castle and to capture en passant are left out.
+    ///
+    /// # Errors
+    /// What is wrong with the position.
+    fn set_up(setup: Setup, mode: CastlingMode) -> Result<Self, String>;
+}
+
+impl<P: FromSetup> SetUp for P {
+    fn set_up(setup: Setup, mode: CastlingMode) -> Result<Self, String> {
+        P::from_setup(setup, mode)
+            .or_else(PositionError::ignore_invalid_castling_rights)
+            .or_else(PositionError::ignore_invalid_ep_square)
+            .or_else(PositionError::ignore_impossible_check)
+            .map_err(|error| error.to_string())
+    }
+}
 
 /// The rules of chess or of a variant, besides what shakmaty knows of them.
 pub trait ChessRules:
