@@ -26,16 +26,16 @@ pub const MEASURED: &str = "2026-11-26";
 
 /// Ratings, in the order of [`BuiltIn::all`](crate::BuiltIn::all).
 pub(crate) const RATINGS: [Rating; 12] = [
-    rating("random", 0x0000_0000, -223, 153, 440),
-    rating("greedy", 0x0000_0000, 111, 141, 720),
-    rating("minimax-2", 0x0000_0000, 961, 78, 1_160),
-    rating("alpha-beta-3", 0x0000_0000, 1137, 77, 848),
-    rating("level-1", 0x0000_0000, 737, 85, 920),
-    rating("level-2", 0x0000_0000, 948, 78, 975),
-    rating("level-3", 0x0000_0000, 1185, 72, 1_036),
-    rating("level-4", 0x0000_0000, 1656, 63, 677),
-    rating("level-5", 0x0000_0000, 1846, 63, 357),
-    rating("level-6", 0x0000_0000, 2104, 69, 294),
-    rating("level-7", 0x0000_0000, 2468, 83, 184),
-    rating("level-8", 0x0000_0000, 2843, 113, 62),
+    rating("random", 0xcaa3_b985, -223, 153, 440),
+    rating("greedy", 0xd5d7_73b5, 111, 141, 720),
+    rating("minimax-2", 0x37d6_b8cd, 961, 78, 1_160),
+    rating("alpha-beta-3", 0x49fc_dc80, 1137, 77, 848),
+    rating("level-1", 0x17c7_f107, 737, 85, 920),
+    rating("level-2", 0x1f21_79c8, 948, 78, 975),
+    rating("level-3", 0x226d_ca71, 1185, 72, 1_036),
+    rating("level-4", 0x2c6e_170e, 1656, 63, 677),
+    rating("level-5", 0x4e2f_3e57, 1846, 63, 357),
+    rating("level-6", 0xf88a_453f, 2104, 69, 294),
+    rating("level-7", 0x78cd_dfa2, 2468, 83, 184),
+    rating("level-8", 0x856e_b67c, 2843, 113, 62),
 ];
