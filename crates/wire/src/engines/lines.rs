@@ -1,7 +1,8 @@
 //! The `lines` protocol, on the side of the GUI: one line asks for a move, one line answers.
 //!
 //! There is no handshake and no state: each line has everything that a program needs. A tab separates the fields, and
-//! programs ignore those that a later version may append.
+//! programs ignore those that a later version may append. The seventh is reserved: within a starter kit, the worker that
+//! calls the participant's function gets there the Unix time in ms at which it gives up.
 
 use std::{fmt, time::Duration};
 
