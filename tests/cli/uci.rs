@@ -127,7 +127,7 @@ fn a_limited_strength_answers_with_one_legal_line_and_mates() {
     let mut engine = Engine::start(&["uci"]);
     engine.say("setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value 1200");
     engine
-        .complains(&[("setoption name UCI_Elo value 749", "'749' is not a value for UCI_Elo (750 to 2800)")]);
+        .complains(&[("setoption name UCI_Elo value 699", "'699' is not a value for UCI_Elo (700 to 2900)")]);
     let mut played = HashSet::new();
     for _ in 0..20 {
         engine.say("position startpos");

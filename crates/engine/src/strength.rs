@@ -30,10 +30,10 @@ use crate::{
 pub struct Elo(u16);
 
 impl Elo {
-    /// The weakest level.
-    pub const MIN: Elo = Elo(750);
-    /// The strongest level below full strength.
-    pub const MAX: Elo = Elo(2800);
+    /// As strong as the weakest level.
+    pub const MIN: Elo = Elo(700);
+    /// As strong as the strongest level, below full strength.
+    pub const MAX: Elo = Elo(2900);
 
     /// The number.
     pub const fn get(self) -> u16 {
@@ -250,6 +250,8 @@ mod tests {
             let found = (handicap.nodes as f64, f64::from(handicap.lines.get()), f64::from(handicap.error));
             assert_eq!(found, (nodes * lines, lines, error), "level {level}");
         }
+        // `scripts/measure-ratings` sets the levels of an earlier version by `UCI_Elo`.
+        assert!(Level::all().all(|level| (Elo::MIN..=Elo::MAX).contains(&level.elo())), "widen the range");
         assert_eq!((Level::new(0), Level::new(Level::COUNT + 1)), (None, None));
         assert_eq!(Elo::try_from(Elo::MIN.0 - 1), Err(NoElo));
         assert_eq!(Elo::try_from(Elo::MAX.0 + 1), Err(NoElo));

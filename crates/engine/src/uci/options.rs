@@ -414,7 +414,7 @@ mod tests {
         for (name, before, value, after) in [
             ("Threads", "spin default 1 min 1 max 256", "256", "spin default 256 min 1 max 256"),
             ("MultiPV", "spin default 1 min 1 max 256", "4", "spin default 4 min 1 max 256"),
-            ("UCI_Elo", "spin default 2800 min 750 max 2800", "1500", "spin default 1500 min 750 max 2800"),
+            ("UCI_Elo", "spin default 2900 min 700 max 2900", "1500", "spin default 1500 min 700 max 2900"),
             ("UCI_LimitStrength", "check default false", "true", "check default true"),
             ("Move Overhead", "spin default 50 min 0 max 10000", "0", "spin default 0 min 0 max 10000"),
             ("UCI_ShowWDL", "check default false", "TRUE", "check default true"),
@@ -465,7 +465,7 @@ mod tests {
             ("Threads", "-1", "'-1' is not a value for Threads"),
             ("MultiPV", "257", "'257' is not a value for MultiPV"),
             ("UCI_ShowWDL", "yes", "'yes' is not a value for UCI_ShowWDL"),
-            ("UCI_Elo", "749", "'749' is not a value for UCI_Elo (750 to 2800)"),
+            ("UCI_Elo", "699", "'699' is not a value for UCI_Elo (700 to 2900)"),
             ("UCI_Variant", "shogi", "'shogi' is not a value for UCI_Variant"),
             ("BookFile", "/nowhere/at all.bin", "book /nowhere/at all.bin: cannot be read"),
             ("EvalFile", "/nowhere/at all", "net /nowhere/at all: cannot be read"),
