@@ -146,10 +146,11 @@ impl Connection {
         let (Some(to_engine), Some(from_engine)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Fault::Ended);
         };
-        set_nonblocking(&to_engine).map_err(Fault::Start)?;
-        let errors = child.stderr.take().map(Errors::read).transpose().map_err(Fault::Start)?;
+        let nonblocking = set_nonblocking(&to_engine);
+        let stderr = child.stderr.take();
         let (to_us, lines) = sync_channel(QUEUE);
-        let engine = Connection {
+        // From here on, an error ends the process.
+        let mut engine = Connection {
             child,
             group: Some(group.clone()),
             to_engine: Some(to_engine),
@@ -157,10 +158,12 @@ impl Connection {
             read_at: Instant::now(),
             received: (Instant::now(), 0),
             farewell: (!is_lines).then_some("quit"),
-            errors,
+            errors: None,
             is_broken: false,
         };
         processes.add(&group)?;
+        nonblocking.map_err(Fault::Start)?;
+        engine.errors = stderr.map(Errors::read).transpose().map_err(Fault::Start)?;
         let reader = thread::Builder::new().name("engine".into());
         let send = move |line| to_us.send((Instant::now(), line)).is_ok();
         let tell = move |line: Option<String>| line.is_none_or(&send);
