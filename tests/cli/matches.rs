@@ -369,14 +369,20 @@ fn a_program_by_lines_of_text_plays_every_game() {
 #[test]
 fn a_program_that_does_not_answer_a_line_with_a_move_loses_and_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    for (answer, kind, said, result) in [
-        ("echo I play e4", 1, "lines prints \"I play e4\" instead of a move", "Illegal move"),
-        ("echo a1a8", 1, "lines plays \"a1a8\", which is not a legal move", "Illegal move"),
-        ("echo 'line 7: oops' >&2; exit 1", 2, "lines has ended by itself: line 7: oops", "Engine failed"),
-        (":", 0, "lines has not answered in time", "Time forfeit"),
+    for (answer, clock, kind, said, result) in [
+        ("echo I play e4", "60", 1, "lines prints \"I play e4\" instead of a move", "Illegal move"),
+        ("echo a1a8", "60", 1, "lines plays \"a1a8\", which is not a legal move", "Illegal move"),
+        (
+            "echo 'line 7: oops' >&2; exit 1",
+            "60",
+            2,
+            "lines has ended by itself: line 7: oops",
+            "Engine failed",
+        ),
+        (":", "0.5", 0, "lines has not answered in time", "Time forfeit"),
     ] {
-        let bad = lines_program(folder.path(), "bad", answer);
-        let output = play(folder.path(), [&bad, "random"], "--games 2 --tc 0.5+0");
+        let bad = format!("{} tc={clock}", lines_program(folder.path(), "bad", answer));
+        let output = play(folder.path(), [&bad, "random"], "--games 2 --tc 60");
         let told = told(&output);
         let counts = ["time forfeits", "illegal moves", "crashes"].map(|head| row(told, head));
         for (at, count) in counts.into_iter().enumerate() {
