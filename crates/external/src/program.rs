@@ -35,8 +35,8 @@ use crate::{
 const TEST_MOVE: Duration = Duration::from_millis(200);
 /// … and the wait for an engine that exceeds it: this may be its very first search.
 const TEST_GRACE: Duration = Duration::from_secs(5);
-/// Time for the test move of a program that is started for each move.
-const TEST_FILES: Duration = Duration::from_secs(1);
+/// Time for the test move of a program that is started for each move: with a large library, the start takes most of it.
+const TEST_FILES: Duration = Duration::from_secs(3);
 /// Time for what should not follow the test move of a program that may print nothing else.
 const TEST_SILENCE: Duration = Duration::from_millis(50);
 

@@ -44,8 +44,8 @@ fn the_last_move_that_it_wrote_counts_also_if_it_is_killed() {
     for (script, limits) in [
         ("head -c 1 $1 | grep -q 0 && echo 4 1 3 1 > $2", a_move(LONG)),
         ("echo 4 0 3 0 > $2; echo 4 1 3 1 >> $2; exit 3", Limits { clocks: Some(clocks), ..a_move(LONG) }),
-        ("echo 4 1 3 1 > $2; sleep 1000", a_move(2 * SHORT)),
-        ("trap '' TERM; echo 4 1 3 1 > $2; while :; do sleep 1; done", a_move(2 * SHORT)),
+        ("echo 4 1 3 1 > $2; sleep 1000", a_move(10 * SHORT)),
+        ("trap '' TERM; echo 4 1 3 1 > $2; while :; do sleep 1; done", a_move(10 * SHORT)),
     ] {
         assert_eq!(answer(script, &limits).as_deref(), Ok("b2b3"), "{script}");
     }
