@@ -14,6 +14,8 @@ const REMOVED: &str = "&RM";
 const LENGTH: &str = "&LEN";
 /// Longest history in plies: the rule of 50 moves ends every game before.
 pub(super) const MAX_PLIES: usize = 12_000;
+/// Characters of a move that are kept, more than any has.
+pub(super) const MAX_MOVE: usize = 16;
 /// Objects of a game that are read. The players are the only ones in chess.
 pub(super) const MAX_OBJECTS: usize = 16;
 
@@ -91,7 +93,7 @@ impl HistoryDelta {
         };
         let length = usize::try_from(length?).ok().filter(|length| *length <= MAX_PLIES)?;
         let moves = elements.into_iter().filter(|(number, _)| *number < length);
-        let moves = moves.filter_map(|(number, value)| Some((number, text(value)?))).collect();
+        let moves = moves.filter_map(|(number, value)| Some((number, move_text(value)?))).collect();
         Some(HistoryDelta { length, moves })
     }
 
@@ -133,6 +135,10 @@ impl PlayerDelta {
 
 fn text(value: &Value) -> Option<String> {
     value.as_str().filter(|text| *text != REMOVED).map(str::to_owned)
+}
+
+fn move_text(value: &Value) -> Option<String> {
+    Some(text(value)?.chars().take(MAX_MOVE).collect())
 }
 
 /// Reads a time. The server subtracts what a player took, even if it was too much.

@@ -110,7 +110,10 @@ mod tests {
     use super::*;
     use crate::{
         Message,
-        cerveau::{FromServer, delta::MAX_PLIES},
+        cerveau::{
+            FromServer,
+            delta::{MAX_MOVE, MAX_PLIES},
+        },
     };
 
     fn merged(deltas: &[&str]) -> GameState {
@@ -177,6 +180,12 @@ mod tests {
             changed.merge(delta);
             assert_eq!(changed, state, "{odd}");
         }
+    }
+
+    #[test]
+    fn a_move_is_cut() {
+        let moved = format!(r#"{{"history":{{"&LEN":1,"0":"{}"}}}}"#, "x".repeat(60_000));
+        assert_eq!(merged(&[FIRST, &moved]).history()[0].len(), MAX_MOVE);
     }
 
     proptest! {
