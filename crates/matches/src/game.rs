@@ -15,6 +15,8 @@ use crate::player::{Player, Request, Thought};
 
 /// An engine that still thinks this long after the end of its game is replaced.
 const LAST_WAIT: Duration = Duration::from_secs(5);
+/// Text that is not a move in any game.
+const NO_MOVE: &str = "(none)";
 
 pub(crate) struct Seat {
     /// `None` once it cannot play on.
@@ -95,9 +97,10 @@ fn play_answer(referee: &mut Referee<DynGame>, color: Color, answer: Result<Thou
             referee.play(color, &text, read_at.into(), opinion)
         }
         Ok(Thought { reply: Reply::NoMove, read_at, .. }) => {
-            referee.play(color, "(none)", read_at.into(), None)
+            referee.play(color, NO_MOVE, read_at.into(), None)
         }
-        Err(Fault::IllegalMove(text) | Fault::NotAMove(text)) => referee.play(color, &text, now, None),
+        // Not its text: the part of it that was kept may be a move.
+        Err(Fault::IllegalMove(_) | Fault::NotAMove(_)) => referee.play(color, NO_MOVE, now, None),
         Ok(Thought { reply: Reply::Resigns, .. }) => return referee.lose(color, Cause::Resignation, now),
         Err(_) => return referee.lose(color, Cause::Disconnect, now),
     };
