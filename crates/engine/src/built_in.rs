@@ -121,7 +121,7 @@ impl fmt::Display for BuiltIn {
     }
 }
 
-/// The name of no [`BuiltIn`].
+/// Unknown name of a built-in player.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("known: {}", BuiltIn::all().map(|player| player.to_string()).collect::<Vec<_>>().join(", "))]
 pub struct UnknownBuiltIn;

@@ -136,7 +136,7 @@ impl fmt::Display for Protocol {
             Protocol::Xboard => "the xboard protocol",
             Protocol::Ubgi => "UBGI",
             Protocol::Lines => "the lines protocol",
-            Protocol::Files => "the protocol by files",
+            Protocol::Files => "the files protocol",
         })
     }
 }

@@ -48,7 +48,7 @@ struct Playing {
     request: OpenRequest,
     /// Number of its order.
     order: u64,
-    /// Our last complaint from the server: the reason for which it asks again.
+    /// Last complaint of the server, if it asks again because of it.
     complaint: Option<String>,
     /// When the server has been silent for too long.
     deadline: Instant,
