@@ -127,7 +127,7 @@ impl Config {
         }
     }
 
-    /// Engines of tournaments that do not exist.
+    /// Engines of tournaments that do not exist, or pass for built-in players.
     fn tournament_engines(&self, found: &mut Contradictions) {
         let built_in = BuiltIn::all().map(|player| player.to_string());
         let names: Vec<_> = built_in.chain(self.engines.keys().cloned()).collect();
@@ -137,6 +137,12 @@ impl Config {
                     let hint = hint(name.as_str(), names.iter().map(String::as_str));
                     let known = names.join(", ");
                     let what = format!("no engine is called `{name}`{hint}; known: {known}");
+                    found.add(&[&format!("arena.tournament[{at}].engines")], what);
+                } else if self.engines.contains_key(name.as_str()) && name.as_str().parse::<BuiltIn>().is_ok()
+                {
+                    let what = format!(
+                        "{name} is a built-in player and also an engine of the configuration: rename [engines.{name}]"
+                    );
                     found.add(&[&format!("arena.tournament[{at}].engines")], what);
                 }
             }

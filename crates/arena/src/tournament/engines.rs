@@ -45,12 +45,21 @@ impl Engines {
     pub(crate) fn available(&self) -> impl Iterator<Item = (String, Option<i32>)> {
         let built_in = BuiltIn::all().filter(|player| !self.configured.contains_key(&player.to_string()));
         let built_in = built_in.map(|player| (player.to_string(), Some(player.rating().elo.into())));
-        built_in.chain(self.configured.keys().map(|name| (name.clone(), None)))
+        let configured = self.configured.keys().filter(|name| !self.is_ambiguous(name));
+        built_in.chain(configured.map(|name| (name.clone(), None)))
+    }
+
+    /// Returns whether an engine of the configuration has the name of a built-in player, whose rating it would get.
+    fn is_ambiguous(&self, name: &str) -> bool {
+        self.configured.contains_key(name) && name.parse::<BuiltIn>().is_ok()
     }
 
     /// Returns the reason why an engine of a tournament cannot play in it.
     pub(super) fn obstacle(&self, config: &TournamentConfig) -> Option<String> {
         config.engines.iter().find_map(|name| match self.configured.get(name.as_str()) {
+            _ if self.is_ambiguous(name.as_str()) => Some(format!(
+                "engines: {name} is a built-in player and also an engine of the configuration: rename [engines.{name}]"
+            )),
             Some(factory) if factory.plays_kind(config.game, config.chess960) => None,
             Some(_) => {
                 let game = if config.chess960 { "chess960" } else { config.game.name() };
@@ -64,8 +73,11 @@ impl Engines {
         })
     }
 
-    /// Returns the engine of that name.
+    /// Returns the engine of that name; `None` if there is an obstacle.
     pub(super) fn find(&self, name: &Name) -> Option<TournamentEngine> {
+        if self.is_ambiguous(name.as_str()) {
+            return None;
+        }
         if let Some(factory) = self.configured.get(name.as_str()) {
             let (engine, searches) = (SearchEngine::new(factory.clone()), self.long.clone());
             return Some(TournamentEngine { engine, time: MAX_TIME_CONFIGURED, searches, is_shared: false });
@@ -111,22 +123,34 @@ impl TournamentEngine {
 mod tests {
     use super::*;
 
+    /// All engines, with one of the configuration.
+    fn engines(name: &str) -> Engines {
+        let factory = EngineFactory::new(&BuiltIn::Random.config()).unwrap();
+        Engines::new([(name.to_owned(), factory)].into(), Arc::default(), Searches::default())
+    }
+
+    fn obstacle(engines: &Engines, name: &str) -> Option<String> {
+        let config = TournamentConfig::new("class", "60").unwrap();
+        engines.obstacle(&TournamentConfig { engines: vec![Name::try_from(name).unwrap()], ..config })
+    }
+
     #[test]
     fn an_unknown_engine_is_told_with_those_that_there_are() {
-        let engines = Engines::new(
-            [("mine".to_owned(), EngineFactory::new(&BuiltIn::Random.config()).unwrap())].into(),
-            Arc::default(),
-            Searches::default(),
-        );
-        let obstacle = |name: &str| {
-            let engines_of = vec![Name::try_from(name).unwrap()];
-            let config = TournamentConfig::new("class", "60").unwrap();
-            engines.obstacle(&TournamentConfig { engines: engines_of, ..config })
-        };
-        assert_eq!(["level-3", "mine"].map(obstacle), [None, None]);
-        let why = obstacle("stockfish").unwrap();
+        let engines = engines("mine");
+        assert_eq!(["level-3", "mine"].map(|name| obstacle(&engines, name)), [None, None]);
+        let why = obstacle(&engines, "stockfish").unwrap();
         assert!(why.starts_with("engines: no engine is called stockfish; known: random, greedy, "), "{why}");
         assert!(why.ends_with("level-8, mine"), "{why}");
         assert!(engines.find(&Name::try_from("level-8").unwrap()).is_some());
+    }
+
+    #[test]
+    fn an_engine_does_not_pass_for_a_built_in_player() {
+        let engines = engines("level-3");
+        let why = obstacle(&engines, "level-3").unwrap();
+        assert!(why.ends_with("also an engine of the configuration: rename [engines.level-3]"), "{why}");
+        assert!(engines.find(&Name::try_from("level-3").unwrap()).is_none());
+        assert!(engines.available().all(|(name, rating)| name != "level-3" && rating.is_some()));
+        assert_eq!(obstacle(&engines, "level-4"), None);
     }
 }
