@@ -126,7 +126,13 @@ async fn chess960_begins_from_random_positions_and_the_return_game_from_the_same
         join(play_at_random(&arena, "class", "alice"), play_at_random(&arena, "class", "bob")).await;
     assert_eq!(alice, bob);
     let (_, folder) = arena.end().await;
-    let pgn = results(&folder.database(), &["class", "--pgn"]);
+    let database = folder.database();
+    for words in [&["class"][..], &[]] {
+        assert!(results(&database, words).starts_with("class: chess960 at 100+0, complete, "));
+    }
+    let json: Value = serde_json::from_str(&results(&database, &["class", "--json"])).unwrap();
+    assert_eq!((&json["kind"], &json["chess960"]), (&"chess".into(), &true.into()));
+    let pgn = results(&database, &["class", "--pgn"]);
     let starts = tags(&pgn, "FEN");
     assert!(starts.len() == 4 && starts[0] == starts[1] && starts[2] == starts[3], "{starts:?}");
     assert_ne!(starts[0], starts[2]);

@@ -19,6 +19,7 @@ use zeitnot_pairing::{
     format::TieBreak,
     standings::{Row, Standings, Tally},
 };
+use zeitnot_rules::GameKind;
 
 use crate::{
     results_file::{ResultsFile, ResultsGame, ResultsPlayer},
@@ -42,8 +43,20 @@ pub enum ResultsError {
 /// # Errors
 /// [`ResultsError::Database`].
 pub async fn tournaments(database: &Readers) -> Result<Vec<String>, ResultsError> {
-    let (tournaments, _turn) = read(database, async |reader| reader.tournaments().await).await?;
-    Ok(tournaments.iter().map(describe).collect())
+    let described = read(database, async |reader| {
+        let mut described = Vec::new();
+        for tournament in reader.tournaments().await? {
+            let games = match tournament.kind {
+                GameKind::Chess => {
+                    reader.game_page(tournament.id, &mut GameCursor::start(), restore::SAMPLE).await?
+                }
+                _ => Vec::new(),
+            };
+            described.push(describe(&tournament, restore::is_chess960(&games)));
+        }
+        Ok(described)
+    });
+    Ok(described.await?.0)
 }
 
 /// Returns the games of a front without tournaments: `imcs`, `tuc`, `lichess` or `table`.
@@ -131,6 +144,7 @@ impl GamePages {
 #[derive(Clone, Debug)]
 pub struct TournamentResults {
     tournament: StoredTournament,
+    chess960: bool,
     standings: Standings,
     /// Players who are out, each with the reason.
     out: BTreeMap<Name, String>,
@@ -164,12 +178,13 @@ impl TournamentResults {
 
     fn new(history: History) -> TournamentResults {
         let (standings, out) = (restore::standings(&history), restore::out(&history));
+        let chess960 = restore::is_chess960(&history.games);
         let ends = history.games.iter().filter_map(|game| game.end.as_ref());
         let (over, broken_off) = ends.partition::<Vec<_>, _>(|end| end.result.is_some());
         let (over, broken_off) = (over.len(), broken_off.len());
         let running = history.games.len() - over - broken_off;
         let games = GameCounts { over, running, broken_off };
-        TournamentResults { tournament: history.tournament, standings, out, games }
+        TournamentResults { tournament: history.tournament, chess960, standings, out, games }
     }
 
     /// Standings with a heading, separated by commas.
@@ -192,7 +207,7 @@ impl TournamentResults {
 
     /// Standings and byes; the games are those of [`GamePages::rows`].
     pub fn json(&self) -> ResultsFile {
-        let TournamentResults { tournament, out, .. } = self;
+        let TournamentResults { tournament, chess960, out, .. } = self;
         let player =
             |row: Row| ResultsPlayer { out: out.get(&row.name).cloned(), standing: Standing::from(row) };
         let byes = self.standings.byes().map(|(round, player)| ResultsGame::bye(round, player));
@@ -200,6 +215,7 @@ impl TournamentResults {
             name: tournament.name.to_string(),
             edition: tournament.edition,
             kind: tournament.kind.name().to_owned(),
+            chess960: *chess960,
             time_control: tournament.time_control.clone(),
             state: tournament.state.to_string(),
             opened: moment(tournament.opened),
@@ -222,7 +238,8 @@ impl TournamentResults {
 impl Display for TournamentResults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let GameCounts { over, running, broken_off } = self.games;
-        write!(f, "{}\n\n{}\n\ngames: {over} over", describe(&self.tournament), self.standings)?;
+        let heading = describe(&self.tournament, self.chess960);
+        write!(f, "{heading}\n\n{}\n\ngames: {over} over", self.standings)?;
         for (count, what) in [(running, "running"), (broken_off, "broken off")] {
             if count > 0 {
                 write!(f, ", {count} {what}")?;
@@ -243,11 +260,11 @@ fn text_cell(text: &str) -> String {
 }
 
 /// `class, edition 2: chess at 60+0.5, running since 2026-03-01`
-fn describe(tournament: &StoredTournament) -> String {
+fn describe(tournament: &StoredTournament, chess960: bool) -> String {
     let StoredTournament { name, edition, kind, time_control, state, opened, .. } = tournament;
     let edition = if *edition > 1 { format!(", edition {edition}") } else { String::new() };
-    let (kind, date) = (kind.name(), opened.date());
-    format!("{name}{edition}: {kind} at {time_control}, {state}, begun on {date}")
+    let game = if chess960 { "chess960" } else { kind.name() };
+    format!("{name}{edition}: {game} at {time_control}, {state}, begun on {}", opened.date())
 }
 
 fn known(tournaments: &[StoredTournament]) -> String {

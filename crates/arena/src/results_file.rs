@@ -21,6 +21,8 @@ pub struct ResultsFile {
     /// Rules, as configurations name them.
     #[schema(schema_with = schema::game_kind)]
     pub kind: String,
+    /// Games began from positions of Chess960.
+    pub chess960: bool,
     /// Seconds, and seconds added after each move.
     #[schema(example = "3+0.05")]
     pub time_control: String,

@@ -11,7 +11,10 @@ use super::{
     progress::Progress,
     record::Record,
 };
-use zeitnot_host::database::{Fact, History, Step};
+use zeitnot_host::database::{Fact, GameEnd, GameRow, History, Step};
+
+/// Games of a tournament that tell whether it is one of Chess960.
+pub(crate) const SAMPLE: u32 = 10;
 
 /// A tournament that goes on, or begins.
 #[derive(Debug)]
@@ -140,6 +143,19 @@ impl Restored {
 pub(super) fn bye_fact(Bye { round, is_revoked, .. }: &Bye, player: &Name) -> Fact {
     let (player, round) = (player.clone(), *round);
     if *is_revoked { Fact::ByeRevoked { player, round } } else { Fact::Bye { player, round } }
+}
+
+/// Returns whether a tournament with these games is one of Chess960, as the starts of the first ones tell.
+pub(crate) fn is_chess960(games: &[GameRow]) -> bool {
+    let played = games.iter().filter(|game| game.end.as_ref().is_none_or(GameEnd::is_played));
+    played.take(SAMPLE as usize).any(|game| game.header.is_chess960())
+}
+
+/// Returns the players that the arena provided, as the games tell.
+pub(super) fn engines(history: &History) -> Vec<Name> {
+    let players = history.games.iter().flat_map(|game| &game.header.players.0);
+    let names = players.filter(|player| player.bot == Some(true)).map(|player| player.name.as_str());
+    names.collect::<BTreeSet<_>>().into_iter().filter_map(|name| Name::try_from(name).ok()).collect()
 }
 
 /// Returns the standings that a history leads to.

@@ -42,9 +42,6 @@ pub(crate) fn stored_view(outcome: &StoredOutcome) -> Option<Tournament> {
     report.view(refusals.iter().map(refusals::row).collect())
 }
 
-/// Games of a tournament whose starts are looked at.
-const MAX_SEEN: usize = 10;
-
 /// Returns as much as can be told of the settings of a tournament of the configuration file, which are not stored.
 fn configured(history: &History, players: usize) -> Option<TournamentConfig> {
     let tournament = &history.tournament;
@@ -56,10 +53,10 @@ fn configured(history: &History, players: usize) -> Option<TournamentConfig> {
         (false, false) => StartKind::AtOnce,
     };
     let format = &tournament.format;
-    let games = history.games.iter().map(|game| &game.header);
     Some(TournamentConfig {
         game: tournament.kind,
-        chess960: games.take(MAX_SEEN).any(|header| header.is_chess960()),
+        chess960: restore::is_chess960(&history.games),
+        engines: restore::engines(history),
         pairing: format.pairing,
         rounds: format.rounds,
         acceleration: format.acceleration,
