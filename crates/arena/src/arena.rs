@@ -22,7 +22,8 @@ use crate::{
     imcs, lichess,
     listening::Listening,
     news::{self, News, NewsSender},
-    searches::{BuiltInEngines, PageSearcher, Searches},
+    page_searcher::PageSearcher,
+    searches::{BuiltInEngines, Searches},
     tournament::{
         Accounts, Engines, Environment, ManagerHandle, TournamentManager, TournamentSummary, stored_view,
     },

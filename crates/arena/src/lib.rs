@@ -31,6 +31,7 @@ mod online_game;
 pub mod openings;
 mod outbox;
 mod paced;
+mod page_searcher;
 mod results;
 mod results_file;
 mod searches;
@@ -44,9 +45,9 @@ pub use error::ArenaError;
 pub use keys::{Keys, KeysError};
 pub use listening::Listening;
 pub use news::{Event, News};
+pub use page_searcher::PageSearcher;
 pub use results::{GamePages, ResultsError, TournamentResults, front_games, tournaments};
 pub use results_file::{ResultsFile, ResultsGame, ResultsPlayer};
-pub use searches::PageSearcher;
 #[cfg(feature = "simulation")]
 pub use tournament::simulation;
 pub use tournament::{TournamentConfig, TournamentSummary};

@@ -1,14 +1,13 @@
 //! Searches of the arena's own: for tables and analysis, and for the players that it provides in tournaments. A bounded
 //! number at once, behind every other thread of the program.
 //!
-//! A search waits for its turn, and those that wait make the others shorter, so that a full house of tables gets its
-//! moves in time, only weaker.
+//! A search waits for its turn, and those that wait make the others shorter, so that many tables at once get their moves
+//! in time, only weaker.
 
 use std::{
     any::Any,
     collections::BTreeMap,
     fmt,
-    num::NonZeroUsize,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -23,19 +22,16 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot_engine::{
-    BuiltIn, Clocks, Config, EngineFactory, Level, Limits, OutOfMemory, PlayVisitor, Playable, Progress,
-    Score, cores,
+    BuiltIn, Clocks, EngineFactory, Limits, OutOfMemory, PlayVisitor, Playable, Progress, Score, cores,
     driver::{SearchEvent, SearchRequest, SearchThread},
     priority::Granted,
     time::{Budget, Clock, Reserve},
     with_game,
 };
 use zeitnot_net::wait::until;
-use zeitnot_rules::{ByColor, Color, DynGame, GameHistory, GameKind};
-use zeitnot_web::play::{Finding, Found, RunningClock, Searcher, Strength};
+use zeitnot_rules::{Color, DynGame, GameHistory, GameKind};
+use zeitnot_web::play::{Finding, Found};
 
-/// Size of the transposition table that all analyses share.
-const HASH_MIB: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 /// Searches at once: as many as half of the cores, …
 const CORES_PER_SEARCH: usize = 2;
 /// … and no more than this.
@@ -293,62 +289,6 @@ impl BuiltInEngines {
     }
 }
 
-/// Searches for people, by our engine.
-#[derive(Debug)]
-pub struct PageSearcher {
-    searches: Searches,
-    built_in: Arc<BuiltInEngines>,
-    /// For analysis.
-    full: Arc<SearchEngine>,
-}
-
-impl PageSearcher {
-    /// Creates the table that all analyses share.
-    ///
-    /// # Errors
-    /// [`OutOfMemory`].
-    pub fn new() -> Result<Self, OutOfMemory> {
-        PageSearcher::with(Searches::default(), Arc::default())
-    }
-
-    /// Shares the searches at once and the built-in players with others.
-    pub(crate) fn with(searches: Searches, built_in: Arc<BuiltInEngines>) -> Result<Self, OutOfMemory> {
-        let full = EngineFactory::new(&Config { hash_mib: HASH_MIB, ..Config::default() })?;
-        Ok(PageSearcher { searches, built_in, full: SearchEngine::new(full) })
-    }
-
-    /// Returns the engine of that strength, and its longest search.
-    fn engine(&self, strength: Strength) -> Option<(Arc<SearchEngine>, Duration)> {
-        match strength {
-            Strength::Full(time) => Some((self.full.clone(), time)),
-            Strength::Level(level) => {
-                let engine = self.built_in.get(BuiltIn::Level(Level::new(level.into())?));
-                let told = |error: &OutOfMemory| tracing::error!("level {level} cannot play: {error}");
-                Some((engine.inspect_err(told).ok()?, MAX_TIME))
-            }
-        }
-    }
-}
-
-impl Searcher for PageSearcher {
-    fn find(
-        &self,
-        game: &DynGame,
-        strength: Strength,
-        clock: Option<RunningClock>,
-        stop: CancellationToken,
-    ) -> Finding {
-        let Some((engine, time)) = self.engine(strength) else { return Box::pin(async { None }) };
-        let clocks = clock.map(|RunningClock { left, increment, at }| Clocks {
-            left: ByColor([left; 2]),
-            increment,
-            moves_to_go: None,
-            read_at: at.into_std(),
-        });
-        self.searches.find((&engine, time), game, clocks, stop)
-    }
-}
-
 /// Writes the moves of a variation.
 fn variation<G: Playable>(mut position: G, moves: &[G::Move]) -> Vec<(String, String)> {
     let mut written = Vec::new();
@@ -361,55 +301,19 @@ fn variation<G: Playable>(mut position: G, moves: &[G::Move]) -> Vec<(String, St
 
 #[cfg(test)]
 mod tests {
-    use zeitnot_wire::uci::UciScore;
+    use zeitnot_rules::ByColor;
 
     use super::*;
 
-    fn searcher() -> PageSearcher {
-        PageSearcher::new().unwrap()
-    }
-
-    fn level(number: u8) -> Strength {
-        Strength::Level(number.try_into().unwrap())
-    }
-
-    async fn find(kind: GameKind, fen: Option<&str>, number: u8) -> Option<Found> {
-        let game = DynGame::begin(kind, fen).unwrap();
-        searcher().find(&game, level(number), None, CancellationToken::new()).await
-    }
-
-    #[test]
-    fn the_page_has_the_levels_of_the_engine() {
-        for number in 0..=u8::MAX {
-            assert_eq!(zeitnot_web::play::Level::try_from(number).is_ok(), Level::new(number).is_some());
-        }
-    }
-
-    #[test]
-    async fn every_game_gets_a_legal_move_of_every_level() {
-        for (at, &kind) in GameKind::ALL.iter().enumerate() {
-            let found = find(kind, None, u8::try_from(at % 8).unwrap() + 1).await.unwrap();
-            let game = DynGame::begin(kind, None).unwrap();
-            assert!(game.read(&found.text).is_ok(), "{} {found:?}", kind.name());
-        }
-    }
-
-    #[test]
-    async fn a_strong_level_mates_and_tells_how() {
-        let fen = "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1";
-        let found = find(GameKind::Chess, Some(fen), 8).await.unwrap();
-        assert_eq!((found.text.as_str(), found.score), ("a1a8", UciScore::Mate(1)));
-        assert_eq!(found.pv[0], ("a1a8".to_owned(), "Ra8#".to_owned()));
-    }
-
     #[test]
     async fn a_search_that_nobody_wants_ends_at_once() {
-        let (searcher, stop) = (searcher(), CancellationToken::new());
+        let (searches, stop) = (Searches::default(), CancellationToken::new());
+        let engine = BuiltInEngines::default().get(BuiltIn::AlphaBeta3).unwrap();
         let game = DynGame::begin(GameKind::Chess, None).unwrap();
-        let finding = searcher.find(&game, level(8), None, stop.clone());
+        let finding = searches.find((&engine, MAX_TIME), &game, None, stop.clone());
         stop.cancel();
         assert!(finding.await.is_none());
-        assert_eq!(searcher.searches.0.wanted.load(Relaxed), 0);
+        assert_eq!(searches.0.wanted.load(Relaxed), 0);
     }
 
     #[test]
@@ -439,12 +343,10 @@ mod tests {
 
     #[test]
     async fn a_search_that_gets_no_place_gives_a_move_before_the_clock_runs_out() {
-        let (searcher, game) = (searcher(), DynGame::begin(GameKind::Chess, None).unwrap());
-        let places = u32::try_from(searcher.searches.0.max).unwrap();
-        let _all = searcher.searches.0.places.acquire_many(places).await.unwrap();
-        let engine = searcher.built_in.get(BuiltIn::Random).unwrap();
-        let finding =
-            searcher.searches.find((&engine, MAX_TIME), &game, Some(clocks(500)), CancellationToken::new());
+        let (searches, game) = (Searches::default(), DynGame::begin(GameKind::Chess, None).unwrap());
+        let _all = searches.0.places.acquire_many(u32::try_from(searches.0.max).unwrap()).await.unwrap();
+        let engine = BuiltInEngines::default().get(BuiltIn::Random).unwrap();
+        let finding = searches.find((&engine, MAX_TIME), &game, Some(clocks(500)), CancellationToken::new());
         assert_eq!(finding.await.unwrap().depth, 0);
     }
 }
