@@ -13,6 +13,7 @@ use crate::support::{
 on_both_databases!(
     games_of_an_earlier_run_are_shown,
     rounds_of_an_earlier_run_are_shown,
+    players_that_the_arena_provided_are_marked,
     tournaments_of_an_earlier_run_are_shown
 );
 
@@ -218,6 +219,20 @@ async fn tournaments_of_an_earlier_run_are_shown(storage: Storage) {
     assert_eq!(id["tournaments"].as_array().unwrap().len(), 2, "{id}");
     assert_eq!(browser.json("/api/tournaments?before=0").await.1["tournaments"], json!([]));
     assert_eq!(browser.json("/api/tournaments?before=x").await.0, 400);
+    arena.stop().await;
+}
+
+async fn players_that_the_arena_provided_are_marked(storage: Storage) {
+    let settings = "engines = ['random', 'greedy']\nplayers = 2\ngames_per_pair = 1\n";
+    let (arena, browser) = with_page_in(storage, settings).await;
+    let is_over = async || browser.json("/api/tournaments/class").await.1["state"] == "complete";
+    until("the end", is_over).await;
+    let (_, folder) = arena.stop().await;
+
+    let (arena, browser) = with_page_in(folder, settings).await;
+    let (_, shown) = browser.json("/api/tournaments/class%201").await;
+    let is_marked = |player: &Value| player["engine"] == true && player["rating"].is_i64();
+    assert_eq!(shown["players"].as_array().unwrap().iter().filter(|it| is_marked(it)).count(), 2, "{shown}");
     arena.stop().await;
 }
 
