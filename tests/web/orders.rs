@@ -7,12 +7,13 @@ use std::{
 
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
+use zeitnot_testing::until;
 
 use crate::support::{
-    arena::{Player, TestArena, word},
+    arena::{By, Player, TestArena, word},
     command::{err, out, zeitnot},
     storage::{Storage, on_both_databases},
-    web::{Browser, TOKEN, without_tournament},
+    web::{Browser, TOKEN, with_page_in, without_tournament},
 };
 
 on_both_databases!(
@@ -20,6 +21,7 @@ on_both_databases!(
     a_password_is_read_from_standard_input_or_a_private_file,
     a_forfeit_is_corrected_by_the_id_of_its_row,
     a_tournament_is_deleted_until_somebody_is_paired,
+    orders_hold_for_players_that_the_arena_provides,
     orders_need_the_token_and_a_tournament
 );
 
@@ -264,6 +266,42 @@ async fn a_tournament_is_deleted_until_somebody_is_paired(storage: Storage) {
     let listed = done(&page, "tournaments").await;
     assert!(listed.starts_with("cup: ") && listed.lines().count() == 1, "{listed}");
     assert_eq!(page.json("/api/tournaments/cup").await.1["refusals"], json!([]));
+    arena.stop().await;
+}
+
+async fn orders_hold_for_players_that_the_arena_provides(storage: Storage) {
+    let settings = "engines = ['random']\nplayers = 2\ngames_per_pair = 3\n";
+    let (arena, page) = with_page_in(storage, settings).await;
+    let order = async |path: &str| {
+        let path = format!("/api/tournaments/class/{path}");
+        let (status, answer) = page.order("POST", &path, json!({})).await;
+        assert_eq!(status, 204, "{path}: {answer}");
+    };
+    // Until alice moves, the game goes on.
+    let begin = async |alice: &mut Player| {
+        let paired = alice.expect("GAME_PAIRED").await;
+        alice.ack(&paired).await;
+        alice.expect("YOUR_MOVE").await;
+    };
+    let mut alice = arena.join(By::Tcp, "alice").await;
+    begin(&mut alice).await;
+    order("players/random/forfeit").await;
+    alice.expect("GAME_OVER").await;
+    alice.expect("GAME_PAIRED").await;
+    order("pause").await;
+    alice.expect("GAME_ABORTED").await;
+    order("resume").await;
+    begin(&mut alice).await;
+    order("players/random/remove").await;
+    alice.expect("INFO Tournament class is over").await;
+
+    let is_over = async || page.json("/api/tournaments/class").await.1["state"] == "complete";
+    until("the end", is_over).await;
+    let shown = page.json("/api/tournaments/class").await.1;
+    let players = shown["players"].as_array().unwrap();
+    let row = |name: &str| players.iter().find(|player| player["name"] == name).unwrap();
+    assert_eq!((&row("alice")["score"], &row("random")["score"]), (&json!(3.0), &json!(0.0)), "{shown}");
+    assert_eq!((&row("random")["engine"], &row("random")["withdrawn"]), (&json!(true), &json!(true)));
     arena.stop().await;
 }
 

@@ -23,6 +23,7 @@ use zeitnot_net::Address;
 use zeitnot_testing::{LONG, send_signal};
 
 mod beside;
+mod engines;
 mod lichess;
 mod lines;
 
