@@ -18,6 +18,7 @@ on_both_databases!(
     a_created_tournament_is_played_and_goes_on_after_a_restart,
     keys_are_shown_once_and_settings_change_until_somebody_is_paired,
     changed_settings_hold_for_those_who_have_joined,
+    an_engine_gets_nobodys_name,
     players_of_the_arena_are_shown_with_their_ratings,
     mistakes_are_told_and_change_nothing,
     damaged_settings_are_told_at_the_start_and_the_arena_runs,
@@ -116,6 +117,26 @@ async fn changed_settings_hold_for_those_who_have_joined(storage: Storage) {
     let (status, tournament) = browser.order("PATCH", "/api/tournaments/club", edit).await;
     assert_eq!((status, &tournament["time_control"]), (200, &json!("30+1")), "{tournament}");
     assert!(begin(&mut alice, &mut bob).await.ends_with("30.00 1.00"));
+    arena.stop().await;
+}
+
+async fn an_engine_gets_nobodys_name(storage: Storage) {
+    let (arena, browser) = without_tournament(storage).await;
+    create(&browser, json!({"players": 3})).await;
+    let mut student = arena.say("random", "JOIN club random").await;
+    student.expect("INFO You joined").await;
+    let edit = async |engines: Value| {
+        browser.order("PATCH", "/api/tournaments/club", json!({ "engines": engines })).await
+    };
+    let (status, refused) = edit(json!(["greedy", "random"])).await;
+    let why =
+        "engines: a player called random has already joined: leave that engine out, or remove the player";
+    assert_eq!((status, &refused["error"]), (409, &json!(why)));
+    assert_eq!(edit(json!(["greedy"])).await.0, 200);
+    student.expect("INFO Player greedy joined").await;
+    let players = browser.json("/api/tournaments/club").await.1["players"].clone();
+    let row = players.as_array().unwrap().iter().find(|player| player["name"] == "random").unwrap();
+    assert_eq!((&row["engine"], &row["rating"]), (&json!(false), &Value::Null));
     arena.stop().await;
 }
 

@@ -57,9 +57,7 @@ impl EnginePlayer {
                     self.engine.rest();
                     seat.leave().await;
                     if let Some(fault) = client.fault() {
-                        tracing::warn!(
-                            "{tournament}: engine {name} was disconnected: {fault}; it joins again"
-                        );
+                        tracing::warn!("{tournament}: engine {name} was disconnected: {fault}");
                     }
                 }
                 Err(error @ (JoinError::Removed { .. } | JoinError::Over(_) | JoinError::Unknown(_))) => {

@@ -1,5 +1,9 @@
 //! Changes of the settings of a tournament before its first pairing, and its deletion.
 
+use std::collections::BTreeSet;
+
+use zeitnot_pairing::Name;
+
 use super::{
     super::{admission::Admission, config::TournamentConfig, progress::Progress, starts::Starts},
     TournamentActor,
@@ -13,6 +17,8 @@ pub(crate) enum EditError {
     Begun,
     #[error("{0} players have already joined: set players to at least that")]
     TooFewSeats(usize),
+    #[error("engines: a player called {0} has already joined: leave that engine out, or remove the player")]
+    Taken(Name),
 }
 
 impl TournamentActor {
@@ -22,7 +28,17 @@ impl TournamentActor {
         if !self.is_untouched() {
             return Err(EditError::Begun);
         }
+        if let Some(player) = self.namesake(config) {
+            return Err(EditError::Taken(player.clone()));
+        }
         if seats > config.max_players() { Err(EditError::TooFewSeats(seats)) } else { Ok(()) }
+    }
+
+    /// Returns a player under the name of an engine that is to play from now on, or under one that looks like it.
+    fn namesake(&self, config: &TournamentConfig) -> Option<&Name> {
+        let added = config.engines.iter().filter(|name| !self.config.engines.contains(name));
+        let looks: BTreeSet<_> = added.map(Name::look).collect();
+        self.players.iter().map(|(_, player)| &player.name).find(|name| looks.contains(&name.look()))
     }
 
     /// Returns whether nothing has been paired or counted.
