@@ -18,7 +18,7 @@
 
 #include "kit.hpp"
 
-static const double MARGIN = 0.2; // seconds of the clock that are left for the way to the arena
+static const double MARGIN = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
 static const std::string ERROR = "error: ";
 
 /// The seconds that a move may take: what it costs if choose_move never returns leaves half of the clock.

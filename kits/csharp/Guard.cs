@@ -17,7 +17,7 @@ class Choice {
 /// Asks a worker for moves, and plays a legal move where it has none in time. No need to change this file.
 class Guard : IDisposable {
     public const int MemoryMib = 512; // what the bot may use; raise it if you need more
-    const double Margin = 0.2; // seconds of the clock that are left for the way to the arena
+    const double Margin = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
     static readonly Random Chance = new Random();
 
     Process worker;

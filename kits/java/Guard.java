@@ -14,7 +14,8 @@ import java.util.concurrent.TimeUnit;
 /** Asks a Worker for moves, and plays a legal move where it has none in time. No need to change this file. */
 class Guard implements AutoCloseable {
     private static final String MEMORY = "-Xmx512m"; // what the bot may use; raise it if you need more
-    private static final double MARGIN = 0.2; // seconds of the clock that are left for the way to the arena
+    /** Seconds of the clock: half to wait for the worker's reason, half for the way to the arena. */
+    private static final double MARGIN = 0.4;
     private static final String ENDED = "\0"; // no line of the worker
 
     private Process worker;

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export const FOLDER = fileURLToPath(new URL('.', import.meta.url));
-const MARGIN = 0.2; // seconds of the clock that are left for the way to the arena
+const MARGIN = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
 
 /** Returns the seconds that a move may take: what it costs if chooseMove never returns leaves half of the clock. */
 function timeLimit(own, increment) {

@@ -11,7 +11,7 @@ import time
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 COMMAND = [sys.executable, os.path.join(FOLDER, "worker.py")]
-MARGIN = 0.2  # seconds of the clock that are left for the way to the arena
+MARGIN = 0.4  # seconds of the clock: half to wait for the worker's reason, half for the way to the arena
 LOADING = 30  # seconds for my_bot.py and what it imports
 
 

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-const MARGIN: f64 = 0.2; // seconds of the clock that are left for the way to the arena
+const MARGIN: f64 = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
 
 /// A worker. One that is late, fails or ends is to be replaced by a new one.
 pub struct Guard {
