@@ -114,6 +114,7 @@ const KITS: &[Kit] = &[
         name: "homemade",
         needs: "Python 3.8 or newer, and a homemade.py of lichess-bot",
         parts: &[
+            "shared/LICENSE",
             "shared/settings.txt",
             "python/client.py",
             "python/guard.py",
