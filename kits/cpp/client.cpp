@@ -2,6 +2,7 @@
 //
 // The protocol is text, one message a line; docs/arena.md of Zeitnot describes it.
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -30,9 +31,11 @@ static std::map<std::string, std::string> read_settings() {
     std::map<std::string, std::string> settings;
     std::ifstream file("settings.txt");
     for (std::string line; std::getline(file, line);) {
-        const std::vector<std::string> setting = words(line);
-        if (setting.size() == 3 && setting[1] == "=") {
-            settings[setting[0]] = setting[2];
+        const size_t equals = line.find('=');
+        if (line[0] != '#' && equals != std::string::npos) {
+            const std::vector<std::string> key = words(line.substr(0, equals));
+            const std::vector<std::string> value = words(line.substr(equals + 1));
+            settings[key.empty() ? "" : key[0]] = value.empty() ? "" : value[0];
         }
     }
     return settings;
@@ -60,14 +63,30 @@ static int connect_to(const std::string& host, const std::string& port, std::str
     return connection;
 }
 
-/// Joins and plays until the connection ends.
+/// Lets the system end a connection that broke without a word, where it can be told how soon. Keeps it from the worker.
+static void set_options(int connection) {
+    const auto set = [connection](int level, int option, int value) {
+        setsockopt(connection, level, option, &value, sizeof value); // works without it, too
+    };
+    set(IPPROTO_TCP, TCP_NODELAY, 1);
+    set(SOL_SOCKET, SO_KEEPALIVE, 1);
+#ifdef TCP_KEEPIDLE
+    set(IPPROTO_TCP, TCP_KEEPIDLE, 20);
+    set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
+    set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+#endif
+    fcntl(connection, F_SETFD, FD_CLOEXEC);
+}
+
+/// Joins and plays until the connection ends, and closes it.
 static Session play(int connection, Guard& guard, const std::string& name, const std::string& join) {
     Session session;
     std::string kind = "chess";
     std::vector<std::string> moves;
     double increment = 0;
     int number = 0;
-    FILE* lines = fdopen(dup(connection), "r");
+    set_options(connection);
+    FILE* lines = fdopen(connection, "r");
     const auto send = [connection](const std::string& line) {
         if (write(connection, (line + "\n").data(), line.size() + 1) < 0) {
             std::perror("the arena"); // the next read sees the end
@@ -140,7 +159,6 @@ int client(const std::vector<std::string>& arguments) {
                       << ". Is it running, and is settings.txt right?" << std::endl;
         } else {
             session = play(connection, guard, name, join);
-            close(connection);
             std::cout << "The arena has closed the connection." << std::endl;
         }
         was_in = was_in || session.is_in;

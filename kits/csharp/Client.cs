@@ -53,6 +53,7 @@ class Client {
             try {
                 using (var connection = new TcpClient(arena.Substring(0, colon), int.Parse(arena.Substring(colon + 1)))) {
                     connection.NoDelay = true;
+                    NoticeLostPeers(connection.Client);
                     Play(connection.GetStream(), join);
                 }
                 Console.WriteLine("The arena has closed the connection.");
@@ -69,6 +70,18 @@ class Client {
                 return 1;
             }
             Console.WriteLine("Trying again in " + Retry + " s; Ctrl-C stops.");
+        }
+    }
+
+    /// Lets the system end a connection that broke without a word.
+    static void NoticeLostPeers(Socket socket) {
+        try {
+            var values = new[] { 1, 20000, 5000 }; // on; milliseconds until the first probe, and between probes
+            socket.IOControl(IOControlCode.KeepAliveValues, values.SelectMany(value => BitConverter.GetBytes(value)).ToArray(), null);
+        } catch (PlatformNotSupportedException) { // .NET on Linux and macOS
+            socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
+            socket.SetSocketOption(SocketOptionLevel.Tcp, (SocketOptionName) 3, 20); // TcpKeepAliveTime in seconds; not in Mono
+            socket.SetSocketOption(SocketOptionLevel.Tcp, (SocketOptionName) 17, 5); // TcpKeepAliveInterval
         }
     }
 

@@ -6,7 +6,9 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
+import jdk.net.ExtendedSocketOptions;
 
 /**
  * Plays on an arena with chooseMove of MyBot: java Client NAME [KEY]. No need to change this file.
@@ -69,6 +71,7 @@ public class Client {
     /** Joins and plays until the connection ends. */
     private void play(Socket socket, String join) throws Exception {
         socket.setTcpNoDelay(true);
+        noticeLostPeers(socket);
         PrintStream arena = new PrintStream(socket.getOutputStream(), true, "UTF-8");
         BufferedReader lines = new BufferedReader(new InputStreamReader(socket.getInputStream(), "UTF-8"));
         arena.println(join);
@@ -104,6 +107,18 @@ public class Client {
                 }
                 case "GAME_OVER", "GAME_ABORTED" -> System.out.println(line);
                 default -> {} // moves of both players, clock updates, chat
+            }
+        }
+    }
+
+    /** Lets the system end a connection that broke without a word, where it can be told how soon. */
+    private static void noticeLostPeers(Socket socket) throws IOException {
+        socket.setKeepAlive(true);
+        var values = Map.of(ExtendedSocketOptions.TCP_KEEPIDLE, 20, ExtendedSocketOptions.TCP_KEEPINTERVAL, 5,
+                ExtendedSocketOptions.TCP_KEEPCOUNT, 3);
+        for (var option : values.entrySet()) {
+            if (socket.supportedOptions().contains(option.getKey())) {
+                socket.setOption(option.getKey(), option.getValue());
             }
         }
     }

@@ -80,6 +80,24 @@ pub fn run(name_and_key: &[&str]) -> Result<(), Box<dyn Error>> {
     }
 }
 
+/// Lets the system end a connection that broke without a word.
+#[cfg(unix)]
+fn notice_lost_peers(connection: &TcpStream) -> io::Result<()> {
+    use rustix::net::sockopt::{
+        set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
+    };
+
+    set_socket_keepalive(connection, true)?;
+    set_tcp_keepidle(connection, Duration::from_secs(20))?;
+    set_tcp_keepintvl(connection, Duration::from_secs(5))?;
+    Ok(set_tcp_keepcnt(connection, 3)?)
+}
+
+#[cfg(windows)]
+fn notice_lost_peers(_: &TcpStream) -> io::Result<()> {
+    Ok(())
+}
+
 /// Joins and plays until the connection ends.
 fn play(
     connection: TcpStream,
@@ -89,6 +107,7 @@ fn play(
     join: &str,
 ) -> io::Result<()> {
     connection.set_nodelay(true)?;
+    notice_lost_peers(&connection)?;
     let mut arena = &connection;
     let mut send = |line: String| arena.write_all((line + "\n").as_bytes());
     let (mut kind, mut moves, mut number, mut increment) = ("chess".to_owned(), Vec::new(), 0, 0.0);
