@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export const FOLDER = fileURLToPath(new URL('.', import.meta.url));
+const LOADING = 30; // seconds for my_bot.js and what it imports
 const MARGIN = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
 
 /** Returns the seconds that a move may take: what it costs if chooseMove never returns leaves half of the clock. */
@@ -15,7 +16,11 @@ function timeLimit(own, increment) {
 /** A worker. One that is late, fails or ends is to be replaced by a new one. */
 export class Guard {
   constructor() {
-    const checked = spawnSync(process.execPath, ['--check', 'my_bot.js'], { cwd: FOLDER, stdio: 'inherit' });
+    const options = { cwd: FOLDER, stdio: ['ignore', 2, 2], timeout: LOADING * 1000 };
+    const checked = spawnSync(process.execPath, ['worker.js', '--check'], options);
+    if (checked.error) {
+      console.error(`my_bot.js was not loaded after ${LOADING} s. Does it wait or loop outside of functions?`);
+    }
     if (checked.status !== 0) {
       process.exit(1); // Node has said where the mistake is
     }

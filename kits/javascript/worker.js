@@ -12,6 +12,16 @@ import { Worker, isMainThread, parentPort } from 'node:worker_threads';
 const MEMORY_MIB = 512; // of the worker; raise it if you need more
 const FOLDER = new URL('.', import.meta.url).href;
 
+/** Loads the bot. Node shows a mistake in it with its line. */
+async function check() {
+  await import('chess.js');
+  const { chooseMove } = await import('./my_bot.js');
+  if (typeof chooseMove !== 'function') {
+    console.error('my_bot.js exports no function chooseMove(board, clock)');
+  }
+  process.exit(typeof chooseMove === 'function' ? 0 : 1);
+}
+
 async function main() {
   process.stdout.write = process.stderr.write.bind(process.stderr); // what the bot prints is not an answer
   process.on('SIGINT', () => {}); // Ctrl-C ends the client, which ends this
@@ -113,8 +123,10 @@ function giveUp(reason) {
   session.post('Debugger.pause');
 }
 
-if (isMainThread) {
-  main();
-} else {
+if (!isMainThread) {
   watch();
+} else if (process.argv.includes('--check')) {
+  check();
+} else {
+  main();
 }
