@@ -32,6 +32,7 @@ fn a_kit_is_written_with_the_teachers_settings() {
     assert!(out(&written).ends_with("\n  python3 client.py NAME\n"), "{}", out(&written));
     let settings = fs::read_to_string(kit.join("settings.txt")).unwrap();
     assert!(settings.contains("\narena = arena.example:8000\ntournament = course\n"), "{settings}");
+    assert!(kit.join("LICENSE").is_file());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use tokio::{
 };
 use zeitnot_testing::{LONG, has_program, is_installed, soon};
 
-use super::{Kit, QUICK_GAME, plays_a_whole_game, plays_itself, plays_two_moves};
+use super::{Kit, QUICK_GAME, plays_a_whole_game, plays_itself, plays_moves, plays_two_moves};
 use crate::support::{
     arena::TestArena,
     command::{err, out, zeitnot},
@@ -90,7 +90,7 @@ async fn it_plays_other_games_of_the_arena() {
     }
 }
 
-/// Each faulty function, and what the student reads of its first move. The second one succeeds.
+/// Each fault, and what the student reads of its move, as if it were at line 5.
 const FAULTS: &[(&str, &str)] = &[
     (
         "        raise ValueError('lost my\\nway')",
@@ -112,11 +112,13 @@ const FAULTS: &[(&str, &str)] = &[
     ("        os._exit(3)", "ended with code 3"),
 ];
 
-fn faulty(fault: &str) -> String {
-    format!(
-        "import os, random, sys\n\ndef choose_move(board, clock):\n    if board.fullmove_number == 1:\n{fault}\n    \
-         return random.choice(list(board.legal_moves))\n"
-    )
+/// Returns a bot with a fault in each of its first moves: at line 5, 7, 9 …
+fn faulty<'f>(faults: impl IntoIterator<Item = &'f str>) -> String {
+    let mut bot = "import os, random, sys\n\ndef choose_move(board, clock):\n".to_owned();
+    for (number, fault) in (1..).zip(faults) {
+        bot += &format!("    if board.fullmove_number == {number}:\n{fault}\n");
+    }
+    bot + "    return random.choice(list(board.legal_moves))\n"
 }
 
 #[test(limit = LONG)]
@@ -124,15 +126,18 @@ async fn a_faulty_function_costs_neither_the_game_nor_the_next_move() {
     if !has_python() {
         return;
     }
-    for (fault, problem) in FAULTS {
-        let [first, second] =
-            plays_two_moves("python", CLIENT, "20+0", async |kit| kit.put("my_bot.py", &faulty(fault))).await;
+    let arena = TestArena::start("time = '60+0'\nplayers = 2\ngames_per_pair = 1").await;
+    let kit = Kit::write("python", &arena);
+    kit.put("my_bot.py", &faulty(FAULTS.iter().map(|(fault, _)| *fault)));
+    let told = plays_moves(&kit, CLIENT, arena, FAULTS.len() + 1).await;
+    for ((at, (_, problem)), line) in FAULTS.iter().enumerate().zip(&told) {
+        let problem = problem.replace("line 5", &format!("line {}", 5 + 2 * at));
         assert!(
-            first.contains(problem) && first.contains("; played ") && first.ends_with(" instead"),
-            "{first}"
+            line.contains(&problem) && line.contains("; played ") && line.ends_with(" instead"),
+            "'{line}' does not say '{problem}'"
         );
-        assert!(!second.contains("instead"), "{second}");
     }
+    assert!(!told[FAULTS.len()].contains("instead"), "{told:#?}");
 }
 
 /// Also one that never lets other threads of Python run.
@@ -143,7 +148,8 @@ async fn a_function_that_never_returns_is_shown_with_its_line() {
     }
     for fault in ["        while True: pass", "        sum(range(1 << 60))"] {
         let [first, second] =
-            plays_two_moves("python", CLIENT, "6+0", async |kit| kit.put("my_bot.py", &faulty(fault))).await;
+            plays_two_moves("python", CLIENT, "6+0", async |kit| kit.put("my_bot.py", &faulty([fault])))
+                .await;
         let problem =
             "Move 1: choose_move took longer than 3.0 s, at line 5 of my_bot.py (in choose_move); played ";
         assert!(first.starts_with(problem), "{first}");
@@ -158,7 +164,7 @@ async fn prints_do_not_disturb_the_protocol() {
     }
     let prints = "        print('e2e4'); os.system('echo e2e4'); os.write(1, b'e2e4\\n')";
     let [first, second] =
-        plays_two_moves("python", CLIENT, "20+0", async |kit| kit.put("my_bot.py", &faulty(prints))).await;
+        plays_two_moves("python", CLIENT, "20+0", async |kit| kit.put("my_bot.py", &faulty([prints]))).await;
     assert!(!first.contains("instead") && !second.contains("instead"), "{first}\n{second}");
 }
 
