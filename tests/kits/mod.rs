@@ -80,7 +80,8 @@ impl Kit {
     fn start(&self, line: &str) -> Program {
         // A program's stderr is what is read of it.
         let mut command = self.command("sh");
-        command.args(["-c", &format!("exec {line} >&2")]);
+        // Where the tests run in the background, Ctrl-C is ignored, and programs would inherit that.
+        command.args(["-c", &format!("exec env --default-signal=INT {line} >&2")]);
         Program::of(command, line)
     }
 }
