@@ -56,9 +56,9 @@ impl EnginePlayer {
                     client.close();
                     self.engine.rest();
                     seat.leave().await;
-                    if let Some(fault) = client.fault() {
-                        tracing::warn!("{tournament}: engine {name} was disconnected: {fault}");
-                    }
+                    // Without a fault, only the end of the tournament or of the arena closes a connection.
+                    let Some(fault) = client.fault() else { return };
+                    tracing::warn!("{tournament}: engine {name} was disconnected: {fault}");
                 }
                 Err(error @ (JoinError::Removed { .. } | JoinError::Over(_) | JoinError::Unknown(_))) => {
                     tracing::debug!(%error, "{tournament}: engine {name} plays no more");
