@@ -110,17 +110,14 @@ fn open_engines(config: &Config) -> Result<Engines, CliError> {
         return Ok(Engines::default());
     }
     let engines = Engines::open(config)?;
-    for (name, message) in &engines.mistakes {
+    for (name, message) in engines.mistakes.iter().chain(&engines.failed) {
         if is_wanted(name) {
             return Err(CliError::Engine(message.clone()));
         }
         warn!("{message}; no tournament can have it");
     }
     engines.warnings.iter().for_each(|warning| warn!("{warning}"));
-    match config.engines.keys().find(|name| is_wanted(name) && !engines.ready.contains_key(*name)) {
-        Some(name) => Err(CliError::Engine(format!("engine {name} cannot play, but a tournament has it"))),
-        None => Ok(engines),
-    }
+    Ok(engines)
 }
 
 fn add_keys(file: &Path, names: &[String]) -> Result<(), CliError> {

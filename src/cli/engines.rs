@@ -14,13 +14,15 @@ pub(super) struct Engines {
     pub ready: BTreeMap<String, EngineFactory>,
     /// Names of those whose program or files do not exist, each with the reason.
     pub mistakes: Vec<(String, String)>,
-    /// Messages to the user.
+    /// Names of those that failed, and may work another time, each with the reason.
+    pub failed: Vec<(String, String)>,
+    /// Messages to the user about the others.
     pub warnings: Vec<String>,
 }
 
 impl Engines {
     /// Starts all programs at once, and lets each play a quick move. An engine that does not exist is a mistake of the
-    /// configuration. One that fails is left out with a warning, but is an error if a rule without conditions names it.
+    /// configuration. One that fails is left out, but is an error if a rule without conditions names it.
     pub(super) fn open(config: &Config) -> Result<Engines, CliError> {
         let opened: Vec<_> = thread::scope(|scope| {
             let open = |(name, named): (_, _)| (name, scope.spawn(move || open(String::as_str(name), named)));
@@ -39,7 +41,7 @@ impl Engines {
                     if config.bot.choose.iter().any(|rule| rule.engine == *name && rule.matches_all()) {
                         return Err(CliError::Engine(message));
                     }
-                    engines.warnings.push(format!("{message} (its rules are skipped until it can play)"));
+                    engines.failed.push((name.clone(), message));
                 }
                 Err(_) => {
                     let message = format!("engine {name}: trying it crashed, please report it");

@@ -68,6 +68,9 @@ impl Prepared {
         let engines = Engines::open(config)?;
         engines.mistakes.iter().for_each(|(name, what)| checks.mistake(format!("engines.{name}"), what));
         checks.end()?;
+        let skipped =
+            |(_, message): &(String, String)| format!("{message} (its rules are skipped until it can play)");
+        checks.warnings.extend(engines.failed.iter().map(skipped));
         checks.warnings.extend(engines.warnings.iter().cloned());
         let factory = factory.with_endgames(endgames.clone(), &config.engine.syzygy);
         let sources = sources.with_syzygy(tables);
