@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use zeitnot_host::{game_info::GameInfo, tag::GameTag};
 use zeitnot_pairing::Name;
 use zeitnot_referee::{Cause, PlayedMove};
-use zeitnot_rules::{ByColor, Color, GameResult, TimeControl};
+use zeitnot_rules::{ByColor, Color, GameKind, GameResult, TimeControl};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Notice {
@@ -14,6 +14,7 @@ pub(crate) enum Notice {
     /// A game begins as soon as both players are ready.
     GamePaired {
         game: GameTag,
+        kind: GameKind,
         names: ByColor<Name>,
         time_control: TimeControl,
     },

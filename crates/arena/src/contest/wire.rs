@@ -21,7 +21,7 @@ pub(super) fn from_server(notice: Notice, with_moves: bool) -> (Option<FromServe
     };
     let message = match notice {
         Notice::Info(text) => FromServer::Info { text },
-        Notice::GamePaired { game, names, time_control } => {
+        Notice::GamePaired { game, names, time_control, .. } => {
             let names = ByColor(names.0.each_ref().map(ToString::to_string));
             FromServer::GamePaired { game: game.to_string(), names, time_control }
         }

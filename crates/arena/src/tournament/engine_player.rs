@@ -11,7 +11,7 @@ use zeitnot_engine::Clocks;
 use zeitnot_host::tag::GameTag;
 use zeitnot_net::wait::or_never;
 use zeitnot_pairing::Name;
-use zeitnot_rules::{DynGame, GameKind};
+use zeitnot_rules::DynGame;
 use zeitnot_web::play::{Finding, Found};
 
 use super::{
@@ -31,7 +31,6 @@ const RETRY: Duration = Duration::from_secs(30);
 pub(super) struct EnginePlayer {
     pub(super) tournament: Name,
     pub(super) name: Name,
-    pub(super) kind: GameKind,
     pub(super) engine: TournamentEngine,
 }
 
@@ -96,8 +95,8 @@ impl EnginePlayer {
             };
             match notice {
                 None => return,
-                Some(Notice::GamePaired { game, .. }) => {
-                    self.engine.prepare(self.kind);
+                Some(Notice::GamePaired { game, kind, .. }) => {
+                    self.engine.prepare(kind);
                     seat.send(Request::Ack { game: game.to_string() }).await;
                 }
                 Some(Notice::GameStarted(view)) => {

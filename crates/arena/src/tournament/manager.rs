@@ -329,8 +329,7 @@ impl TournamentManager {
         known.engines.extract_if(.., |name, _| !wanted.contains(name)).for_each(|(_, stop)| stop.cancel());
         for name in wanted.iter().filter(|name| !known.engines.contains_key(*name)).collect::<Vec<_>>() {
             let Some(engine) = self.environment.engines.find(name) else { continue };
-            let kind = known.config.game;
-            let player = EnginePlayer { tournament: tournament.clone(), name: name.clone(), kind, engine };
+            let player = EnginePlayer { tournament: tournament.clone(), name: name.clone(), engine };
             let stop = known.over.child_token();
             self.engine_players.spawn(player.run(registry.clone(), stop.clone()));
             known.engines.insert(name.clone(), stop);

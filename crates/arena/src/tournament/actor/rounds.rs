@@ -53,12 +53,12 @@ impl TournamentActor {
 
     fn invite(&mut self, pairing: Pairing) {
         let Some(names) = self.players.names(pairing) else { return };
-        let (game, time_control) = (GameTag::random(), self.config.time);
+        let (game, kind, time_control) = (GameTag::random(), self.config.game, self.config.time);
         for color in Color::BOTH {
             self.players.set_doing(pairing.seats[color], Doing::Invited(game));
             let Some(client) = self.players.client(pairing.seats[color]) else { continue };
             client.info(format!("Paired with {} for game", names[!color]));
-            client.tell(Notice::GamePaired { game, names: names.clone(), time_control });
+            client.tell(Notice::GamePaired { game, kind, names: names.clone(), time_control });
         }
         let is_silent = |seat| self.players.get(seat).is_some_and(|player| player.is_silent);
         let is_silent = ByColor(pairing.seats.0.map(is_silent));
