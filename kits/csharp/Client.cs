@@ -1,5 +1,4 @@
 using System;
-using System.Collections.Generic;
 using System.IO;
 using System.Linq;
 using System.Net.Sockets;
@@ -24,24 +23,30 @@ class Client {
         this.name = name;
     }
 
-    /// Reads settings.txt: lines `key = value`.
-    static Dictionary<string, string> ReadSettings() {
-        return File.ReadAllLines("settings.txt").Where(line => line.Contains("=") && !line.StartsWith("#"))
-            .ToDictionary(line => line.Split('=')[0].Trim(), line => line.Substring(line.IndexOf('=') + 1).Trim());
+    /// Reads a setting from settings.txt: lines `key = value`.
+    static string Setting(string key) {
+        var pairs = File.ReadAllLines("settings.txt").Select(line => line.Split(new[] { '=' }, 2));
+        return pairs.Where(pair => pair.Length == 2 && pair[0].Trim() == key).Select(pair => pair[1].Trim()).FirstOrDefault() ?? "";
     }
 
     public static int Run(string[] arguments) {
-        var settings = ReadSettings();
-        var name = arguments.Length > 0 ? arguments[0] : settings["name"];
-        var key = arguments.Length > 1 ? arguments[1] : settings["key"];
+        var name = arguments.Length > 0 ? arguments[0] : Setting("name");
+        var key = arguments.Length > 1 ? arguments[1] : Setting("key");
         if (name == "") {
             Console.Error.WriteLine("under which name? my_bot client NAME [KEY], or `name = ...` in settings.txt");
             return 1;
         }
-        var join = string.Join(" ", "JOIN", settings["tournament"], name, key, "+moves +protocol=1").Replace("  ", " ");
+        var arena = Setting("arena");
+        var colon = arena.LastIndexOf(':');
+        ushort port;
+        if (colon < 1 || !ushort.TryParse(arena.Substring(colon + 1), out port) || Setting("tournament") == "") {
+            Console.Error.WriteLine("settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`");
+            return 1;
+        }
+        var join = string.Join(" ", "JOIN", Setting("tournament"), name, key, "+moves +protocol=1").Replace("  ", " ");
         var client = new Client(name);
         using (client.guard) {
-            return client.Play(settings["arena"], join);
+            return client.Play(arena, join);
         }
     }
 

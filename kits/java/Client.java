@@ -39,8 +39,12 @@ public class Client {
         if (name.isEmpty()) {
             fail("under which name? java Client NAME [KEY], or `name = ...` in settings.txt");
         }
+        String arena = settings.getProperty("arena", "");
+        if (!arena.matches(".+:[0-9]{1,5}") || !settings.containsKey("tournament")) {
+            fail("settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`");
+        }
         String join = String.join(" ", "JOIN", settings.getProperty("tournament"), name, key, "+moves +protocol=1");
-        new Client(name).run(settings.getProperty("arena"), join.replace("  ", " "));
+        new Client(name).run(arena, join.replace("  ", " "));
     }
 
     private void run(String arena, String join) throws Exception {

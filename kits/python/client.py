@@ -16,11 +16,13 @@ RETRY = 2  # seconds until the next try to reach the arena
 def main():
     settings = read_settings()
     name, key = (sys.argv[1:] + ["", ""])[:2]
-    name, key = name or settings["name"], key or settings["key"]
+    name, key = name or settings.get("name"), key or settings.get("key")
     if not name:
         sys.exit("under which name? python3 client.py NAME [KEY], or `name = ...` in settings.txt")
+    host, _, port = settings.get("arena", "").rpartition(":")
+    if not host or not port.isdigit() or "tournament" not in settings:
+        sys.exit("settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`")
     join = ["JOIN", settings["tournament"], name] + ([key] if key else []) + ["+moves", "+protocol=1"]
-    host, port = settings["arena"].rsplit(":", 1)
     guard, was_in = Guard(), False
     try:
         while True:

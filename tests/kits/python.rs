@@ -195,6 +195,20 @@ async fn a_bot_that_cannot_be_loaded_joins_no_tournament() {
 }
 
 #[test(limit = LONG)]
+async fn settings_without_an_arena_are_refused() {
+    if !has_python() {
+        return;
+    }
+    let kit = Kit::write_for("python", NOWHERE);
+    for arena in ["arena = localhost", "arena = :1", "# arena = localhost:1"] {
+        kit.put("settings.txt", &format!("{arena}\ntournament = class\n"));
+        let (code, told) = kit.start("python3 client.py alice").ends().await;
+        let problem = "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`";
+        assert!(code == Some(1) && told == [problem], "{arena}: {told:#?}");
+    }
+}
+
+#[test(limit = LONG)]
 async fn a_refused_join_ends_the_client_with_the_arenas_reason() {
     if !has_python() {
         return;
