@@ -63,7 +63,7 @@ static int connect_to(const std::string& host, const std::string& port, std::str
     return connection;
 }
 
-/// Lets the system end a connection that broke without a word, where it can be told how soon. Keeps it from the worker.
+/// Enables TCP keep-alive, so that a connection that died silently ends. Closes it in the worker.
 static void set_options(int connection) {
     const auto set = [connection](int level, int option, int value) {
         setsockopt(connection, level, option, &value, sizeof value); // works without it, too

@@ -1,5 +1,6 @@
 // Commands of the program. No need to change this file.
 
+#include <algorithm>
 #include <iostream>
 
 #include "kit.hpp"

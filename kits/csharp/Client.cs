@@ -58,7 +58,7 @@ class Client {
             try {
                 using (var connection = new TcpClient(arena.Substring(0, colon), int.Parse(arena.Substring(colon + 1)))) {
                     connection.NoDelay = true;
-                    NoticeLostPeers(connection.Client);
+                    EnableKeepAlive(connection.Client);
                     Play(connection.GetStream(), join);
                 }
                 Console.WriteLine("The arena has closed the connection.");
@@ -78,8 +78,8 @@ class Client {
         }
     }
 
-    /// Lets the system end a connection that broke without a word.
-    static void NoticeLostPeers(Socket socket) {
+    /// Enables TCP keep-alive, so that a connection that died silently ends.
+    static void EnableKeepAlive(Socket socket) {
         try {
             var values = new[] { 1, 20000, 5000 }; // on; milliseconds until the first probe, and between probes
             socket.IOControl(IOControlCode.KeepAliveValues, values.SelectMany(value => BitConverter.GetBytes(value)).ToArray(), null);

@@ -75,7 +75,7 @@ public class Client {
     /** Joins and plays until the connection ends. */
     private void play(Socket socket, String join) throws Exception {
         socket.setTcpNoDelay(true);
-        noticeLostPeers(socket);
+        enableKeepAlive(socket);
         PrintStream arena = new PrintStream(socket.getOutputStream(), true, "UTF-8");
         BufferedReader lines = new BufferedReader(new InputStreamReader(socket.getInputStream(), "UTF-8"));
         arena.println(join);
@@ -115,8 +115,8 @@ public class Client {
         }
     }
 
-    /** Lets the system end a connection that broke without a word, where it can be told how soon. */
-    private static void noticeLostPeers(Socket socket) throws IOException {
+    /** Enables TCP keep-alive, so that a connection that died silently ends. */
+    private static void enableKeepAlive(Socket socket) throws IOException {
         socket.setKeepAlive(true);
         var values = Map.of(ExtendedSocketOptions.TCP_KEEPIDLE, 20, ExtendedSocketOptions.TCP_KEEPINTERVAL, 5,
                 ExtendedSocketOptions.TCP_KEEPCOUNT, 3);

@@ -21,7 +21,7 @@ function readSettings() {
 async function play(host, port, guard, name, join) {
   const session = { isIn: false, last: '', error: null };
   let [kind, moves, number, increment] = ['chess', [], 0, 0];
-  // A connection that broke without a word ends, too.
+  // With keep-alive a connection that died silently ends, too.
   const options = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 20_000 };
   const connection = connect({ host, port: Number(port), ...options }, () => send(join));
   connection.on('error', (error) => (session.error = error)); // the loop below ends then

@@ -30,7 +30,7 @@ def main():
             try:
                 with socket.create_connection((host, int(port)), timeout=10) as connection:
                     connection.settimeout(None)
-                    notice_lost_peers(connection)
+                    enable_keep_alive(connection)
                     for is_in, last in play(connection, guard, name, join):
                         was_in = was_in or is_in
                     print("The arena has closed the connection.")
@@ -48,8 +48,8 @@ def main():
         guard.stop()
 
 
-def notice_lost_peers(connection):
-    """Lets the system end a connection that broke without a word, where it can be told how soon."""
+def enable_keep_alive(connection):
+    """Enables TCP keep-alive, so that a connection that died silently ends."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in (("TCP_KEEPIDLE", 20), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):
         if hasattr(socket, option):

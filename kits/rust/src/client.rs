@@ -80,9 +80,9 @@ pub fn run(name_and_key: &[&str]) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Lets the system end a connection that broke without a word.
+/// Enables TCP keep-alive, so that a connection that died silently ends.
 #[cfg(unix)]
-fn notice_lost_peers(connection: &TcpStream) -> io::Result<()> {
+fn enable_keep_alive(connection: &TcpStream) -> io::Result<()> {
     use rustix::net::sockopt::{
         set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
     };
@@ -94,7 +94,7 @@ fn notice_lost_peers(connection: &TcpStream) -> io::Result<()> {
 }
 
 #[cfg(windows)]
-fn notice_lost_peers(_: &TcpStream) -> io::Result<()> {
+fn enable_keep_alive(_: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
@@ -107,7 +107,7 @@ fn play(
     join: &str,
 ) -> io::Result<()> {
     connection.set_nodelay(true)?;
-    notice_lost_peers(&connection)?;
+    enable_keep_alive(&connection)?;
     let mut arena = &connection;
     let mut send = |line: String| arena.write_all((line + "\n").as_bytes());
     let (mut kind, mut moves, mut number, mut increment) = ("chess".to_owned(), Vec::new(), 0, 0.0);
