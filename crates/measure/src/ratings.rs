@@ -114,6 +114,7 @@ impl Games {
         let place = |name: &String| free.iter().position(|free| *free == name);
         let mut ratings = vec![0.0; free.len()];
         let mut curvature = Vec::new();
+        let mut has_converged = false;
         for _ in 0..MAX_ITERATIONS {
             let value = |name: &String| match place(name) {
                 Some(at) => ratings[at],
@@ -140,9 +141,13 @@ impl Games {
                 .iter_mut()
                 .zip(&step)
                 .for_each(|(rating, step)| *rating += step.clamp(-MAX_STEP, MAX_STEP));
-            if step.iter().all(|step| step.abs() < 1e-9) {
+            has_converged = step.iter().all(|step| step.abs() < 1e-9);
+            if has_converged {
                 break;
             }
+        }
+        if !has_converged {
+            return Err("the ratings do not converge: check the Elo of each --anchor".to_owned());
         }
         let rated = |(at, name): (usize, &&String)| {
             let mut unit = vec![0.0; free.len()];
@@ -219,5 +224,13 @@ mod tests {
         // … and whoever has met no anchor has no rating.
         play(&mut games, "stranger", "other", 1, 1);
         assert!(games.fit(&anchors()).unwrap_err().contains("do not connect"));
+    }
+
+    #[test]
+    fn ratings_that_do_not_converge_are_an_error() {
+        let mut games = Games::default();
+        play(&mut games, "new", "anchor", 1, 1);
+        let anchors = [anchor("anchor=nan").unwrap()].into();
+        assert!(games.fit(&anchors).unwrap_err().contains("do not converge"));
     }
 }
