@@ -250,6 +250,8 @@ mod tests {
             let found = (handicap.nodes as f64, f64::from(handicap.lines.get()), f64::from(handicap.error));
             assert_eq!(found, (nodes * lines, lines, error), "level {level}");
         }
+        // What lies between two ratings is found by comparing them.
+        assert!(Level::all().map(Level::elo).is_sorted_by(|weak, strong| weak < strong), "not in order");
         // `scripts/measure-ratings` sets the levels of an earlier version by `UCI_Elo`.
         assert!(Level::all().all(|level| (Elo::MIN..=Elo::MAX).contains(&level.elo())), "widen the range");
         assert_eq!((Level::new(0), Level::new(Level::COUNT + 1)), (None, None));
