@@ -59,6 +59,11 @@ impl Config {
                         }
                     }
                     found.above_zero(&[("start_within", program.start_within)]);
+                    if program.games.as_ref().is_some_and(Vec::is_empty) {
+                        let what =
+                            "is empty, so the engine plays nothing: name some, or remove the key for all";
+                        found.add(&["games"], what);
+                    }
                     for (name, value) in &program.options {
                         let count =
                             value.to_string().parse().ok().filter(|_| name.eq_ignore_ascii_case("threads"));
