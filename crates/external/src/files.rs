@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read},
+    io::{self, BufReader, Read},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,
@@ -17,6 +17,8 @@ use crate::process::{Group, isolate};
 
 /// Only the beginning of a longer action counts: a line a microsecond for a minute fits.
 const MAX_ACTION: u64 = 1 << 29;
+/// Bytes of it that are read at once.
+const BLOCK: usize = 1 << 16;
 /// Interval at which a program is checked for its end.
 const POLL: Duration = Duration::from_millis(1);
 
@@ -87,7 +89,7 @@ impl Files {
         let took = began.elapsed();
         // Processes left behind must not think on the other's time.
         drop(group);
-        let action = Action::parse(&read(&self.action));
+        let action = read(&self.action);
         remove(&self.action)?;
         Ok(Turn { action, took })
     }
@@ -102,17 +104,13 @@ impl Files {
     }
 }
 
-/// Reads what a program has written; nothing if that is not a regular file that can be read.
-fn read(path: &Path) -> Vec<u8> {
-    let mut text = Vec::new();
+/// Reads what a program has written, block by block; nothing if that is not a regular file that can be read.
+fn read(path: &Path) -> Action {
     // To open a pipe would wait for its other end.
-    if fs::metadata(path).is_ok_and(|about| about.is_file())
-        && let Ok(file) = File::open(path)
-        && file.take(MAX_ACTION).read_to_end(&mut text).is_err()
-    {
-        text.clear();
-    }
-    text
+    let is_file = fs::metadata(path).is_ok_and(|about| about.is_file());
+    let Some(file) = is_file.then(|| File::open(path).ok()).flatten() else { return Action::default() };
+    let text = BufReader::with_capacity(BLOCK, file).take(MAX_ACTION).bytes();
+    Action::read(text.map_while(Result::ok))
 }
 
 /// Removes a file or whatever a program has made of it.

@@ -3,7 +3,7 @@
 //! Both are integers separated by white space. Rows count from the sixth rank down, columns from the a-file.
 //! Source: the course's referee.
 
-use std::fmt::Write;
+use std::{fmt::Write, iter::Peekable};
 
 use zeitnot_rules::{
     ByColor, Color, Game, GameError,
@@ -62,7 +62,7 @@ fn squares() -> impl Iterator<Item = Square> {
 /// # Errors
 /// [`StateError`] with what was expected.
 pub fn parse_state(text: &[u8]) -> Result<MiniChess, StateError> {
-    let numbers: Vec<i32> = Numbers(text).take(NUMBERS).collect();
+    let numbers: Vec<i32> = Numbers::of(text.iter().copied()).take(NUMBERS).collect();
     if numbers.len() < NUMBERS {
         return Err(StateError::TooShort(numbers.len()));
     }
@@ -138,8 +138,13 @@ pub struct Action {
 impl Action {
     /// Parses an `action`. An incomplete group at the end is ignored.
     pub fn parse(text: &[u8]) -> Action {
+        Action::read(text.iter().copied())
+    }
+
+    /// Parses the bytes of an `action`, which may be too long to be kept.
+    pub fn read(text: impl Iterator<Item = u8>) -> Action {
         let mut action = Action::default();
-        let mut numbers = Numbers(text);
+        let mut numbers = Numbers::of(text);
         let mut group = || Some([numbers.next()?, numbers.next()?, numbers.next()?, numbers.next()?]);
         while let Some([from_row, from_column, to_row, to_column]) = group() {
             let squares = square([from_row, from_column]).zip(square([to_row, to_column]));
@@ -151,21 +156,39 @@ impl Action {
 
 /// Integers of a text, as C++ streams read them: a number ends at the first character that does not fit,
 /// and reading stops at the first word that is not a number or is too large.
-struct Numbers<'t>(&'t [u8]);
+struct Numbers<I: Iterator<Item = u8>> {
+    /// `None` after an invalid number.
+    text: Option<Peekable<I>>,
+}
 
-impl Iterator for Numbers<'_> {
+impl<I: Iterator<Item = u8>> Numbers<I> {
+    fn of(text: I) -> Self {
+        Numbers { text: Some(text.peekable()) }
+    }
+}
+
+impl<I: Iterator<Item = u8>> Iterator for Numbers<I> {
     type Item = i32;
 
     fn next(&mut self) -> Option<i32> {
-        let text = self.0.trim_ascii_start();
-        let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
-        let digits = text[sign..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let (number, rest) = text.split_at(sign + digits);
-        let number = std::str::from_utf8(number).ok()?.parse().ok();
-        // After an invalid number nothing is read.
-        self.0 = if number.is_some() { rest } else { &[] };
+        let number = self.text.as_mut().and_then(number);
+        if number.is_none() {
+            self.text = None;
+        }
         number
     }
+}
+
+fn number(text: &mut Peekable<impl Iterator<Item = u8>>) -> Option<i32> {
+    while text.next_if(u8::is_ascii_whitespace).is_some() {}
+    let is_negative = text.next_if(|byte| matches!(byte, b'+' | b'-')) == Some(b'-');
+    let mut number = None;
+    while let Some(digit) = text.next_if(u8::is_ascii_digit) {
+        let digit = i32::from(digit - b'0');
+        let digit = if is_negative { -digit } else { digit };
+        number = Some(number.unwrap_or(0_i32).checked_mul(10)?.checked_add(digit)?);
+    }
+    number
 }
 
 #[cfg(test)]
@@ -209,6 +232,7 @@ mod tests {
         assert_eq!(last("4 0 3 0\nx 4 1 3 1"), is(1, "a2a3"));
         assert_eq!(last("4 0 3 0x"), is(1, "a2a3"), "a number ends where it cannot go on");
         assert_eq!(last("4 0 3 0\n99999999999 1 3 1"), is(1, "a2a3"));
+        assert_eq!(last("+4 -0 003 0 - 1 3 1"), is(1, "a2a3"));
         assert_eq!(last("4 0 3 0\n6 0 -1 5\n"), (2, None), "squares that are none");
         assert_eq!(last("hello"), (0, None));
         assert_eq!(last(""), (0, None));
