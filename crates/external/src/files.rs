@@ -13,7 +13,7 @@ use std::{
 use zeitnot_rules::minichess::MiniChess;
 use zeitnot_wire::nthu::{Action, print_state};
 
-use crate::process::{Group, isolate};
+use crate::process::{Group, has_ended, isolate};
 
 /// Only the beginning of a longer action counts: a line a microsecond for a minute fits.
 const MAX_ACTION: u64 = 1 << 29;
@@ -70,7 +70,7 @@ impl Files {
         let mut child = isolate(command).spawn()?;
         let group = Group::of(Some(child.id()));
         let mut ends_within = |time: Duration| {
-            while child.try_wait()?.is_none() {
+            while !has_ended(&mut child)? {
                 if is_stopped() || began.elapsed() >= time {
                     return Ok::<_, io::Error>(false);
                 }
@@ -80,15 +80,14 @@ impl Files {
         };
         if !ends_within(time.limit)? {
             group.end();
-            if !ends_within(time.limit.saturating_add(time.grace))? {
-                group.kill();
-                let _ = child.kill();
-                child.wait()?;
-            }
+            ends_within(time.limit.saturating_add(time.grace))?;
         }
         let took = began.elapsed();
-        // Processes left behind must not think on the other's time.
+        // Processes left behind must not think on the other's time. Their group is killed before the program is waited
+        // for: afterwards its number may belong to another process.
         drop(group);
+        let _ = child.kill();
+        child.wait()?;
         let action = read(&self.action);
         remove(&self.action)?;
         Ok(Turn { action, took })

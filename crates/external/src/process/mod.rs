@@ -1,7 +1,10 @@
 //! Child processes: without our secrets, and each in a process group that is killed as a whole, at our end at the
 //! latest.
 
-use std::process::Command;
+use std::{
+    io,
+    process::{Child, Command},
+};
 
 mod environment;
 #[cfg(unix)]
@@ -19,6 +22,20 @@ pub fn isolate(mut command: Command) -> Command {
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
     }
     command
+}
+
+/// Returns whether a child has ended. It still has to be waited for, so that its number, which is that of its group,
+/// belongs to no other process.
+#[cfg(unix)]
+pub(crate) fn has_ended(child: &mut Child) -> io::Result<bool> {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn has_ended(child: &mut Child) -> io::Result<bool> {
+    Ok(child.try_wait()?.is_some())
 }
 
 /// Process group of a child that was started [in one](isolate). Killed when dropped, or when this program ends.
