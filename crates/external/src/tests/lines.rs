@@ -198,9 +198,12 @@ fn in_a_bot_a_late_program_is_started_again() {
         let _ = fs::remove_file(&flag);
         let config = program(&folder.path().join("note"), &once);
         let mut thinker = thinker(&open(&Config { on_engine_failure: policy, ..config }));
-        let line = line(&["e2e4"]);
+        let (start, line) = (line(&[]), line(&["e2e4"]));
         let first = line.now().write(line.now().moves()[0]).to_string();
         let fallback = line.now().pack(*line.now().moves().last().unwrap());
+        // Its start may take longer than the late answer has.
+        assert_ne!(thought(&mut thinker, &start, within(LONG)).0, "-");
+        assert_eq!(thinker.faults(), 0);
         assert_eq!(thought_after(&mut thinker, &line, within(4 * SHORT), fallback).0, last_move(&line));
         assert_eq!(thinker.faults(), 1);
         assert_eq!(thought(&mut thinker, &line, within(LONG)).0, first);
