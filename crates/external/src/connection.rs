@@ -33,8 +33,10 @@ const MAX_LINES: usize = 20_000;
 const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
 /// Last lines to stderr that are kept: in most languages, a crash says there where it was.
 const MAX_ERRORS: usize = 4;
-/// Time to read them after the end of the process.
-const ERRORS_TIMEOUT: Duration = Duration::from_millis(200);
+/// Time to read them after the end of the process; the machine may be busy.
+const ERRORS_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time after which the processes that it has left behind are killed: they may keep the pipe open.
+const ORPHANS_TIMEOUT: Duration = Duration::from_millis(200);
 /// Time for an engine to exit after `quit`.
 const QUIT_TIMEOUT: Duration = Duration::from_millis(300);
 
@@ -117,12 +119,20 @@ impl Errors {
         Ok(Errors { last, reader })
     }
 
-    /// Fault of a process that has ended.
-    fn fault(&self) -> Fault {
-        let until = Instant::now() + ERRORS_TIMEOUT;
-        // What it has started may keep the pipe open.
+    /// Returns whether the last of them is read within this time.
+    fn are_read_within(&self, time: Duration) -> bool {
+        let until = Instant::now() + time;
         while !self.reader.is_finished() && Instant::now() < until {
             thread::sleep(Duration::from_millis(1));
+        }
+        self.reader.is_finished()
+    }
+
+    /// Fault of a process that has ended, which was the first of this group.
+    fn fault(&self, group: Option<&Group>) -> Fault {
+        if !self.are_read_within(ORPHANS_TIMEOUT) {
+            group.into_iter().for_each(Group::kill);
+            self.are_read_within(ERRORS_TIMEOUT);
         }
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let lines: Vec<_> = last.iter().map(String::as_str).collect();
@@ -258,7 +268,8 @@ impl Connection {
     }
 
     fn ended<T>(&mut self) -> Result<T, Fault> {
-        let fault = self.errors.as_ref().map_or(Fault::Ended, Errors::fault);
+        let group = self.group.as_deref();
+        let fault = self.errors.as_ref().map_or(Fault::Ended, |errors| errors.fault(group));
         self.broken(fault)
     }
 

@@ -154,6 +154,7 @@ fn each_fault_is_told_with_what_the_program_printed() {
             LONG,
             "has ended by itself: Traceback: | File \"me.py\", line 7",
         ),
+        ("sleep 1000 > /dev/null & echo lost >&2; exit 1", LONG, "has ended by itself: lost"),
         ("echo e7e4", LONG, "plays \"e7e4\", which is not a legal move"),
         ("echo I play e7e5", LONG, "prints \"I play e7e5\" instead of a move"),
         ("echo", LONG, "prints \"\" instead of a move"),
