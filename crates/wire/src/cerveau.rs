@@ -164,9 +164,18 @@ impl Read {
     }
 }
 
-impl Message for FromClient {
-    fn parse(text: &str) -> Result<Self, WireError> {
-        let read = Read::new(text)?;
+/// Leaves out of an error what was read, which may contain a password.
+fn without_data(error: WireError) -> WireError {
+    let got = "…".to_owned();
+    match error {
+        WireError::Field { message, expected, .. } => WireError::Field { message, expected, got },
+        WireError::Body { message, why, .. } => WireError::Body { message, why, got },
+        WireError::Unknown(_) => error,
+    }
+}
+
+impl FromClient {
+    fn read(read: &Read) -> Result<FromClient, WireError> {
         match read.event.as_str() {
             "alias" => Ok(FromClient::Alias(read.text("alias")?)),
             "play" => Ok(FromClient::Play(Play {
@@ -185,6 +194,12 @@ impl Message for FromClient {
             }),
             _ => Err(read.unknown()),
         }
+    }
+}
+
+impl Message for FromClient {
+    fn parse(text: &str) -> Result<Self, WireError> {
+        Read::new(text).and_then(|read| FromClient::read(&read)).map_err(without_data)
     }
 
     fn to_line(&self) -> String {
@@ -311,6 +326,10 @@ mod tests {
         assert!(
             play.to_line().contains("\"password\":\"sesame\"") && !format!("{play:?}").contains("sesame")
         );
+        for wrong in [r#"{"event":"play","data":{"password":"sesame"}}"#, r#"{"password":"sesame""#] {
+            let error = FromClient::parse(wrong).unwrap_err();
+            assert!(!format!("{error:?}").contains("sesame"), "{error}");
+        }
     }
 
     #[test]
