@@ -364,6 +364,20 @@ async fn it_joins_when_a_seat_is_free() {
     client.ends_now().await;
 }
 
+#[test]
+async fn it_leaves_the_session_while_no_seat_is_free() {
+    let server = Server::start().await;
+    let seats = Seats::new(1);
+    let mut client = Client::with_seats::<Cerveau>(config(&server, ""), &seats);
+    let (mut wire, _) = server.joined().await;
+    let taken = seats.reserve().unwrap();
+    wire.closed().await;
+    drop(taken);
+    let _wire = server.playing("0").await;
+    client.game().await;
+    client.ends_now().await;
+}
+
 /// This server sets `TCP_NODELAY`, but sends an order in several small writes.
 #[test]
 async fn a_request_does_not_wait_for_a_late_acknowledgement() {

@@ -5,7 +5,7 @@
 use std::{collections::VecDeque, convert::Infallible, fmt, future::pending, time::Instant};
 
 use tokio::select;
-use zeitnot_seat::{Action, Declined, Event, GameInfo, Lobby, PlayerGone, Reservation, Seat, Turn};
+use zeitnot_seat::{Action, Declined, Event, GameInfo, Lobby, PlayerGone, Reservation, Seat, Seats, Turn};
 
 use crate::{
     game_clock::GameClock,
@@ -28,7 +28,7 @@ pub(crate) enum Input<M> {
     Sent(Turn, Instant),
     /// The player has decided.
     Action(Action),
-    /// The game has no player, for this reason.
+    /// The game has no player, for this reason; or one that began now would have none.
     NoPlayer(String),
     /// The time is up that [`due`](Machine::due) named.
     Time,
@@ -72,6 +72,11 @@ pub(crate) trait Machine: Send {
 
     /// Returns whether a stop ends the connection now, as no game runs.
     fn may_stop(&self) -> bool;
+
+    /// Returns whether a game may begin at any time, so that it must be known when it would have no player.
+    fn needs_free_seat(&self) -> bool {
+        false
+    }
 }
 
 /// Connection of a machine to its server.
@@ -143,6 +148,15 @@ pub(crate) async fn drive<M: Machine>(
     ended
 }
 
+/// Waits until no seat is free. Cancel safe.
+async fn full(seats: &Seats) -> Declined {
+    let mut changes = seats.changes();
+    while seats.has_free() {
+        changes.next().await;
+    }
+    seats.full()
+}
+
 struct Driver<'a, M, W> {
     machine: &'a mut M,
     wire: &'a mut W,
@@ -175,6 +189,7 @@ impl<M: Machine, W: Wire<M>> Driver<'_, M, W> {
                     Some(action) => Input::Action(action),
                     None => self.no_player(&PlayerGone),
                 },
+                full = full(self.lobby.seats()), if self.machine.needs_free_seat() => self.no_player(&full),
                 never = self.kept.expire() => match never {},
                 () = until(self.machine.due()) => Input::Time,
             };

@@ -83,7 +83,7 @@ impl Machine for Game<'_> {
             Input::Action(Action::Leave { .. }) => {
                 return Err(ConnectionError::NoPlayer("the player's engine has failed".to_owned()));
             }
-            Input::NoPlayer(why) => return Err(ConnectionError::NoPlayer(why)),
+            Input::NoPlayer(why) => return self.no_player(why),
             Input::Time => return self.time(now),
         }
         Ok(None)
@@ -110,6 +110,10 @@ impl Machine for Game<'_> {
 
     fn may_stop(&self) -> bool {
         !matches!(self.phase, Phase::Playing(_))
+    }
+
+    fn needs_free_seat(&self) -> bool {
+        matches!(self.phase, Phase::Asking { .. } | Phase::Waiting { .. })
     }
 }
 
@@ -310,6 +314,15 @@ impl<'a> Game<'a> {
         info!("resigning by leaving the game");
         self.end(&result_text(outcome, "resigned by leaving the game"), outcome, now);
         Some(())
+    }
+
+    /// Leaves a session whose game would be lost, or gives up the game.
+    fn no_player(&self, why: String) -> Result<Option<()>, ConnectionError> {
+        if self.needs_free_seat() {
+            info!("leaving the session: max_games games are running; joining again when one ends");
+            return Ok(Some(()));
+        }
+        Err(ConnectionError::NoPlayer(why))
     }
 
     fn end(&mut self, result: &str, outcome: GameResult, now: Instant) {

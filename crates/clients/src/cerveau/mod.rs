@@ -82,7 +82,8 @@ struct Client<'a> {
 }
 
 impl Client<'_> {
-    /// Waits until a game could be played: one that begins without a player is lost.
+    /// Waits until a game could be played: one that begins without a player is lost. The seat is not reserved, as the
+    /// opponent may be long in coming: if another game takes it, the session is left.
     async fn free_seat(&self) {
         let mut changes = self.lobby.seats().changes();
         while !self.lobby.seats().has_free() {
@@ -118,7 +119,9 @@ impl Session for Client<'_> {
         let ended = drive(&mut game, &mut wire, &self.lobby, seat, stop.cancelled()).await;
         link.close().await;
         if !game.has_ended {
-            return ended.map(|_| ConnectionEnd::Stopped);
+            // Without a free seat it left by itself, and joins again once one is free.
+            let end = |left: Option<()>| left.map_or(ConnectionEnd::Stopped, |()| ConnectionEnd::Completed);
+            return ended.map(end);
         }
         self.played += 1;
         if self.config.games.is_some_and(|games| games.get() == self.played) {

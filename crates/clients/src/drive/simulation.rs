@@ -146,6 +146,10 @@ impl<M: Machine<Command: Clone>> Machine for Watched<M> {
     fn may_stop(&self) -> bool {
         self.machine.may_stop()
     }
+
+    fn needs_free_seat(&self) -> bool {
+        self.machine.needs_free_seat()
+    }
 }
 
 /// Runs a machine through the seed's world. Returns what was against the laws.
