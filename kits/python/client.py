@@ -95,6 +95,7 @@ def play(connection, guard, name, join):
             send("MOVE", fields[0], move)
             if problem:
                 print(f"Move {number}: {problem}; played {move} instead", flush=True)
+                guard.restart()
             else:
                 print(f"Move {number}: {move}", flush=True)
         elif message in ("GAME_OVER", "GAME_ABORTED"):

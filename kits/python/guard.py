@@ -21,7 +21,7 @@ def time_limit(own, increment):
 
 
 class Guard:
-    """A worker. One that is late, fails or ends is replaced by a new one."""
+    """A worker. One that is late, fails or ends is to be replaced by a new one."""
 
     def __init__(self):
         try:
@@ -42,8 +42,16 @@ class Guard:
         self.worker.kill()
         self.worker.wait()
 
+    def restart(self):
+        """Replaces a worker that was late or failed by a new one."""
+        self.stop()
+        self.start()
+
     def choose(self, kind, fen, own, opponent, increment, moves):
-        """Returns one of these legal moves, and why it is not that of choose_move, or None. Times are in seconds."""
+        """Returns one of these legal moves, and why it is not that of choose_move, or None. Times are in seconds.
+
+        After a problem, restart() must follow.
+        """
         limit = time_limit(own, increment)
         own_ms, opponent_ms, increment_ms, until = (int(s * 1000) for s in (own, opponent, increment, time.time() + limit))
         fields = [kind, fen, own_ms, opponent_ms, increment_ms, " ".join(moves), until]
@@ -56,10 +64,7 @@ class Guard:
             answer = None
         if answer in moves:
             return answer, None
-        problem = self.problem(answer, limit)
-        self.stop()
-        self.start()
-        return random.choice(moves), problem
+        return random.choice(moves), self.problem(answer, limit)
 
     def problem(self, answer, limit):
         """Returns why this answer of the worker is no move."""

@@ -61,6 +61,7 @@ def main():
                 move = board.parse_uci(text)
                 if problem:
                     print(f"Move {board.fullmove_number}: {problem}; played {text} instead")
+                    guard.restart()
             else:
                 move = opponent(board)
             print(f"\n{board.fullmove_number}. {'' if board.turn else '... '}{board.san(move)}")

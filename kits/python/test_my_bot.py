@@ -20,6 +20,7 @@ def main():
         move, problem = guard.choose("chess", fen, SECONDS, SECONDS, 0.0, legal.split())
         if problem:
             problem += f"; would play {move} instead"
+            guard.restart()
         elif move not in good.split():
             problem = f"my_bot.py plays {move}; good: {good}"
         failed += problem is not None
