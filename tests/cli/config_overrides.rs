@@ -73,7 +73,10 @@ fn mistakes_name_the_option_and_the_key() {
             "server[0].player=42",
             "--set server[0].player: expected text in quotes, such as \"zeitnot\", got a number",
         ),
-        ("server[1].player=bob", "--set server[1].protocol: is missing; known: contest, tuc, imcs, cerveau, lichess"),
+        (
+            "server[1].player=bob",
+            "--set server[1].protocol: is missing; known: contest, tuc, imcs, cerveau, lichess",
+        ),
         ("server[2].player=bob", "--set server: has no [2]: the next one is [1]"),
         (
             "server.player=bob",
