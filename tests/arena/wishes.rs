@@ -31,7 +31,7 @@ async fn wishes_that_cannot_be_met_are_refused_with_what_to_do() {
     for (wishes, told) in [
         ("+protocol=0", "write its files again with zeitnot kit"),
         ("+moves +protocol=2", "update the arena"),
-        ("+clock", "Unknown wish +clock; known: +moves, +protocol=1"),
+        ("+clock", "Unknown wish; known: +moves, +protocol=1"),
     ] {
         let mut player = arena.say("alice", &format!("JOIN class alice {wishes}")).await;
         let said = player.rest().await;

@@ -292,9 +292,9 @@ fn obstacle(wish: &Wish) -> Option<String> {
             "Your program speaks {wish}, this arena only {ours}: update the arena, or write the program's files again with \
              the zeitnot kit of the arena's version"
         )),
+        // Not repeated: it may be a key or password that begins as a wish does, and refusals are kept.
         Wish::Unknown(_) => Some(format!(
-            "Unknown wish {}; known: {}, {ours}. If your program is newer than the arena, update the arena",
-            printable(&wish.to_string(), MAX_SHOWN),
+            "Unknown wish; known: {}, {ours}. If your program is newer than the arena, update the arena",
             Wish::Moves
         )),
     }
