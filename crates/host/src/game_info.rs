@@ -136,6 +136,6 @@ impl GameHeader {
 }
 
 /// Returns whether a game of those rules that begins in this position is one of Chess960: standard chess cannot hold it.
-pub(crate) fn is_chess960(kind: GameKind, start_fen: &str) -> bool {
+fn is_chess960(kind: GameKind, start_fen: &str) -> bool {
     kind == GameKind::Chess && Chess::parse(start_fen).is_ok_and(|start| start.is_chess960())
 }

@@ -10,7 +10,6 @@ use zeitnot_wire::{
 
 use crate::{
     database::GameRow,
-    game_info::is_chess960,
     live::{
         stored,
         view::{Game, Numbering, Ply, Score, Thought},
@@ -108,7 +107,7 @@ fn tags(game: &Game, result: &str) -> Vec<(&'static str, String)> {
         let known = summary.kind.parse().ok().and_then(VariantKey::of);
         let name = known.map_or_else(|| summary.kind.clone(), |key| Variant::from(key).name);
         tags.push(("Variant", name));
-    } else if is_chess960(GameKind::Chess, &game.start_fen) {
+    } else if summary.chess960 {
         tags.push(("Variant", Variant::from(VariantKey::Chess960).name));
     }
     // The other game was broken off.

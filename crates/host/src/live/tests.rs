@@ -157,7 +157,8 @@ async fn spectators_see_a_game_from_its_beginning_to_its_end() {
     assert_eq!(game.summary.clocks.unwrap().black_ms, 58_000, "as of the sending");
     assert_eq!(game.plies.len(), 1);
     let row = bench.hub.games()[0].clone();
-    assert_eq!((row.result.as_deref(), row.ply), (Some("1-0"), 1));
+    assert_eq!((row.result.as_deref(), row.ply, row.chess960), (Some("1-0"), 1, false));
+    assert_eq!((row.last_move.as_deref(), row.last_san.as_deref()), (Some("e2e4"), Some("e4")));
     assert!(bench.hub.pgn("g").unwrap().contains("1. e4"));
 }
 

@@ -100,6 +100,9 @@ pub struct GameSummary {
     /// Rules, as configurations name them.
     #[schema(example = "chess")]
     pub kind: String,
+    /// Game of Chess960, as its start tells.
+    #[serde(default)]
+    pub chess960: bool,
     /// Tournament that it belongs to.
     pub tournament: Option<String>,
     /// Round of the tournament, if it has rounds.
@@ -123,6 +126,9 @@ pub struct GameSummary {
     /// Last move, as the game writes it.
     #[schema(example = "e2e4")]
     pub last_move: Option<String>,
+    /// The same in the notation of game records.
+    #[schema(example = "e4")]
+    pub last_san: Option<String>,
     /// Clocks; none where there are no clocks.
     pub clocks: Option<Clocks>,
     /// Plies played.
