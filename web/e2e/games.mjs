@@ -107,8 +107,11 @@ export async function openingsArePastedAndMistakesAreShownAtTheirFields({ browse
   await create(page);
   await page.waitForURL('**/tournament/fischer');
   await page.locator('.facts', { hasText: 'Chess960' }).waitFor();
-  await play(page, 'Chess');
-  const fischer = await arena.text(`games/${page.url().split('/').at(-1)}/pgn`);
+  await play(page, 'Chess960');
+  const path = `games/${page.url().split('/').at(-1)}`;
+  const { kind, chess960 } = await arena.api(path);
+  assert.deepEqual([kind, chess960], ['chess', true]);
+  const fischer = await arena.text(`${path}/pgn`);
   assert.match(fischer, /\[Variant "Chess960"\]/);
   await page.leave();
   await arena.kill();

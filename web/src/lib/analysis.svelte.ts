@@ -7,13 +7,6 @@ const PAUSE_MS = 250;
 /** Answers of a server that has no time just now: too many requests, and no service. */
 const BUSY = [429, 503];
 const BUSY_PAUSE_MS = 1_000;
-const USUAL = 'RNBQKBNR';
-
-/** Chess960 by its start: all pieces on White's first row, in another order. */
-function isChess960({ kind, start_fen }: Game): boolean {
-  const row = start_fen.split(' ')[0]?.split('/').at(-1) ?? '';
-  return kind === 'chess' && /^[A-Z]{8}$/.test(row) && row !== USUAL;
-}
 
 export class Analyser {
   isOn = $state(false);
@@ -48,7 +41,7 @@ export class Analyser {
 
   async #fetch(game: Game, ply: number): Promise<void> {
     const moves = game.plies.slice(0, ply).map(({ uci }) => uci);
-    const position = { kind: game.kind, chess960: isChess960(game), fen: game.start_fen, moves };
+    const position = { kind: game.kind, chess960: game.chess960, fen: game.start_fen, moves };
     this.isBusy = true;
     try {
       const analysis = await change<Analysis>('POST', 'analysis', position);

@@ -4,11 +4,10 @@ import { SvelteMap } from 'svelte/reactivity';
 import { connect } from './reconnect.svelte';
 import type { Clocks, GameSummary, Message, Watch } from './types';
 
-/** A game of the list, with the moment its clocks were told and its last move as the players write it. */
+/** A game of the list, with the moment its clocks were told. */
 export interface Listed {
   summary: GameSummary;
   at: number;
-  san: string | null;
 }
 
 interface Watcher {
@@ -60,23 +59,24 @@ export const watchGames = () =>
         const at = performance.now();
         const told = new Set(message.games.map((game) => game.id));
         for (const id of [...games.keys()]) if (!told.has(id)) games.delete(id);
-        for (const summary of message.games) games.set(summary.id, { summary, at, san: sanOf(summary) });
+        for (const summary of message.games) games.set(summary.id, { summary, at });
         feed.isLoaded = true;
         break;
       }
       case 'begin':
-        games.set(message.game.id, { summary: message.game, at: performance.now(), san: null });
+        games.set(message.game.id, { summary: message.game, at: performance.now() });
         forgetOldest();
         break;
       case 'move':
-        update(message.id, message.move.san, message.clocks, {
+        update(message.id, message.clocks, {
           fen: message.move.fen,
           last_move: message.move.uci,
+          last_san: message.move.san,
           ply: message.ply,
         });
         break;
       case 'end':
-        update(message.id, null, message.clocks, {
+        update(message.id, message.clocks, {
           state: 'ended',
           result: message.result,
           reason: message.reason,
@@ -84,19 +84,12 @@ export const watchGames = () =>
     }
   });
 
-/** The notation of the last move, if the list knew it already. */
-function sanOf(summary: GameSummary): string | null {
-  const known = games.get(summary.id);
-  return known?.summary.ply === summary.ply ? known.san : null;
-}
-
-function update(id: string, san: string | null, clocks: Clocks | null, changed: Partial<GameSummary>): void {
+function update(id: string, clocks: Clocks | null, changed: Partial<GameSummary>): void {
   const known = games.get(id);
   if (!known) return;
   games.set(id, {
     summary: { ...known.summary, ...changed, clocks: clocks ?? known.summary.clocks },
     at: performance.now(),
-    san: san ?? known.san,
   });
 }
 

@@ -18,6 +18,7 @@ export interface GameSummary {
   id: string;
   source: string;
   kind: string;
+  chess960?: boolean;
   tournament: string | null;
   round: number | null;
   white: Person;
@@ -28,6 +29,7 @@ export interface GameSummary {
   reason: string | null;
   fen: string;
   last_move: string | null;
+  last_san: string | null;
   clocks: Clocks | null;
   ply: number;
   started: string;

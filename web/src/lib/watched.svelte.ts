@@ -52,9 +52,9 @@ export class WatchedGame {
       case 'move':
         if (message.ply > game.plies.length + 1) again({ game: this.id });
         else if (message.ply === game.plies.length + 1) {
-          const { fen, uci } = message.move;
+          const { fen, uci, san } = message.move;
           const plies = [...game.plies, message.move];
-          this.#set({ ...game, plies, fen, last_move: uci, ply: message.ply, ...clocksOr(message.clocks) });
+          this.#set({ ...game, plies, fen, last_move: uci, last_san: san, ply: message.ply, ...clocksOr(message.clocks) });
           this.thinking = null;
         }
         break;

@@ -20,4 +20,8 @@ export const countText = (kind: string, count: string | undefined): string =>
 
 export const kindText = (kind: string): string => t().kinds[kind] ?? kind;
 
+/** What is played in a game or in a tournament. */
+export const playedText = ({ kind, chess960 }: Pick<GameSummary, 'kind' | 'chess960'>): string =>
+  kindText(chess960 ? 'chess960' : kind);
+
 export const sideText = (side: 'white' | 'black'): string => (side === 'white' ? t().white : t().black);
