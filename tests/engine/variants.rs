@@ -142,15 +142,20 @@ fn wins_of_each_variant_are_found_and_played_out() {
         // A drop mates.
         (GameKind::Crazyhouse, "6k1/5ppp/8/8/8/8/8/4K3[Rp] w - - 0 1", None, mate),
         // The king explodes with a pawn.
-        (GameKind::Atomic, "rnbqkbnr/pppp1ppp/8/4N3/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 3", None, end),
+        (
+            GameKind::Atomic,
+            "rnbqkbnr/pppp1ppp/8/4N3/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 3",
+            None,
+            end(GameKind::Atomic),
+        ),
         // The last piece is given away.
-        (GameKind::Antichess, "8/8/8/8/2p5/8/1P6/8 w - - 0 1", None, end),
+        (GameKind::Antichess, "8/8/8/8/2p5/8/1P6/8 w - - 0 1", None, end(GameKind::Antichess)),
         // Black takes the last pawn.
-        (GameKind::Horde, "4k3/8/8/8/8/8/r6P/8 b - - 0 1", Some("a2h2"), end),
-        (GameKind::KingOfTheHill, "7k/8/8/8/8/2K5/8/8 w - - 0 1", None, end),
-        (GameKind::RacingKings, "8/8/K7/8/8/7k/8/8 w - - 0 1", None, end),
+        (GameKind::Horde, "4k3/8/8/8/8/8/r6P/8 b - - 0 1", Some("a2h2"), end(GameKind::Horde)),
+        (GameKind::KingOfTheHill, "7k/8/8/8/8/2K5/8/8 w - - 0 1", None, end(GameKind::KingOfTheHill)),
+        (GameKind::RacingKings, "8/8/K7/8/8/7k/8/8 w - - 0 1", None, end(GameKind::RacingKings)),
         // The third check wins, whatever it costs.
-        (GameKind::ThreeCheck, "3qk3/3p1p2/8/8/8/8/8/3QK3 w - - 1+3 0 1", None, end),
+        (GameKind::ThreeCheck, "3qk3/3p1p2/8/8/8/8/8/3QK3 w - - 1+3 0 1", None, end(GameKind::ThreeCheck)),
         // The edge of the small board is near.
         (GameKind::Gardner, "k4/5/2K2/5/4R w - - 0 1", None, mate),
     ] {

@@ -93,7 +93,7 @@ impl fmt::Display for Cause {
 
 #[cfg(test)]
 mod tests {
-    use zeitnot_rules::Color;
+    use zeitnot_rules::{Color, GameKind};
 
     use super::*;
 
@@ -113,6 +113,7 @@ mod tests {
     fn causes_are_told_and_have_a_termination_of_pgn() {
         for (cause, termination, text) in [
             (Cause::Rules(Reason::Checkmate), "normal", "Checkmate"),
+            (Cause::Rules(Reason::VariantEnd(GameKind::ThreeCheck)), "normal", "Third check"),
             (Cause::Resignation, "normal", "Resignation"),
             (Cause::OutOfTime, "time forfeit", "Out of time"),
             (Cause::IllegalMove, "rules infraction", "Illegal move"),

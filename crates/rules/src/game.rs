@@ -51,8 +51,8 @@ pub enum Reason {
     Material(Margin),
     /// Only the kings are left.
     BareKings,
-    /// The goal of a variant of chess, other than mate, is reached.
-    VariantEnd,
+    /// The goal of this variant of chess, other than mate, is reached.
+    VariantEnd(GameKind),
 }
 
 /// The lead of the side that wins by a count, in the points of that count.

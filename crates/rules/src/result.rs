@@ -5,6 +5,7 @@ use std::fmt;
 use crate::{
     color::Color,
     game::{Outcome, Reason},
+    kind::GameKind,
 };
 
 /// The result of a finished game.
@@ -63,7 +64,20 @@ impl fmt::Display for Reason {
             Reason::NoMoves => "No moves",
             Reason::MoveLimit | Reason::Material(_) => "Move limit",
             Reason::BareKings => "Only the kings are left",
-            Reason::VariantEnd => "End of the variant",
+            Reason::VariantEnd(kind) => variant_end(*kind),
         })
+    }
+}
+
+/// Returns how a variant of chess ends in its own way.
+fn variant_end(kind: GameKind) -> &'static str {
+    match kind {
+        GameKind::Atomic => "King exploded",
+        GameKind::Antichess => "No pieces or no moves left",
+        GameKind::Horde => "All pieces of the horde captured",
+        GameKind::KingOfTheHill => "King in the centre",
+        GameKind::RacingKings => "King on the last rank",
+        GameKind::ThreeCheck => "Third check",
+        _ => "End of the variant",
     }
 }

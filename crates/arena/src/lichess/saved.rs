@@ -205,7 +205,9 @@ fn restore(
         }
     }
     match saved.status {
-        Some(status) => referee.ending = Some(ending(&status, saved.winner)),
+        Some(status) => {
+            referee.ending = Some(ending(referee.board.kind(), &status, saved.winner));
+        }
         None => hosted.await_players(now),
     }
     let mut game = Game::new(setup, Owner::Hosted(hosted.into()), now);

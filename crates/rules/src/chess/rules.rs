@@ -67,8 +67,8 @@ pub trait ChessRules:
         match self.variant_outcome() {
             shakmaty::Outcome::Unknown => Outcome::Ongoing,
             shakmaty::Outcome::Known(known) => match known.winner() {
-                Some(winner) => Outcome::Win(winner.into(), Reason::VariantEnd),
-                None => Outcome::Draw(Reason::VariantEnd),
+                Some(winner) => Outcome::Win(winner.into(), Reason::VariantEnd(Self::KIND)),
+                None => Outcome::Draw(Reason::VariantEnd(Self::KIND)),
             },
         }
     }

@@ -85,11 +85,11 @@ impl ChessRules for Antichess {
     fn end(&self) -> Outcome {
         let board = self.board();
         let winner = Color::ALL.into_iter().find(|&color| board.by_color(color).is_empty());
-        winner.map_or(Outcome::Ongoing, |color| Outcome::Win(color.into(), Reason::VariantEnd))
+        winner.map_or(Outcome::Ongoing, |color| Outcome::Win(color.into(), Reason::VariantEnd(Self::KIND)))
     }
 
     fn no_moves_outcome(&self) -> Outcome {
-        Outcome::Win(self.turn().into(), Reason::VariantEnd)
+        Outcome::Win(self.turn().into(), Reason::VariantEnd(Self::KIND))
     }
 
     fn is_pressed(&self) -> bool {

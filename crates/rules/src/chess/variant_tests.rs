@@ -97,27 +97,36 @@ fn outcome<R: ChessRules>(fen: &str) -> Outcome {
 #[test]
 fn each_variant_has_its_end() {
     use Outcome::{Draw, Ongoing, Win};
-    let won = |color| Win(color, Reason::VariantEnd);
+    let won = |kind, color| Win(color, Reason::VariantEnd(kind));
     let white = Color::White;
     let black = Color::Black;
     for (found, expected) in [
-        (outcome::<variant::Atomic>("rn5r/pp4pp/2p3Nn/5p2/1b2P1PP/8/PPP2P2/R1B1KB1R b KQ - 0 9"), won(white)),
+        (
+            outcome::<variant::Atomic>("rn5r/pp4pp/2p3Nn/5p2/1b2P1PP/8/PPP2P2/R1B1KB1R b KQ - 0 9"),
+            won(GameKind::Atomic, white),
+        ),
         (outcome::<variant::Atomic>("8/4rk2/8/8/8/8/3K4/8 w - - 0 1"), Draw(Reason::InsufficientMaterial)),
-        (outcome::<variant::Antichess>("8/8/8/8/8/8/8/7n w - - 0 1"), won(white)),
+        (outcome::<variant::Antichess>("8/8/8/8/8/8/8/7n w - - 0 1"), won(GameKind::Antichess, white)),
         // Stalemate wins.
-        (outcome::<variant::Antichess>("8/8/8/8/8/p7/P7/8 b - - 0 1"), won(black)),
-        (outcome::<variant::Antichess>("8/8/8/8/8/p7/P7/7N b - - 0 1"), won(black)),
-        (outcome::<variant::Horde>("4k3/8/8/8/8/8/8/8 w - - 0 1"), won(black)),
-        (outcome::<variant::KingOfTheHill>("7k/8/8/3K4/8/8/8/8 b - - 0 1"), won(white)),
+        (outcome::<variant::Antichess>("8/8/8/8/8/p7/P7/8 b - - 0 1"), won(GameKind::Antichess, black)),
+        (outcome::<variant::Antichess>("8/8/8/8/8/p7/P7/7N b - - 0 1"), won(GameKind::Antichess, black)),
+        (outcome::<variant::Horde>("4k3/8/8/8/8/8/8/8 w - - 0 1"), won(GameKind::Horde, black)),
+        (
+            outcome::<variant::KingOfTheHill>("7k/8/8/3K4/8/8/8/8 b - - 0 1"),
+            won(GameKind::KingOfTheHill, white),
+        ),
         (outcome::<variant::KingOfTheHill>("7k/8/8/2K5/8/8/8/8 b - - 0 1"), Ongoing),
-        (outcome::<variant::RacingKings>("1k6/6K1/8/8/8/8/8/8 w - - 0 1"), won(black)),
+        (outcome::<variant::RacingKings>("1k6/6K1/8/8/8/8/8/8 w - - 0 1"), won(GameKind::RacingKings, black)),
         // Black is given a chance to catch up, and takes it.
         (outcome::<variant::RacingKings>("1K6/7k/8/8/8/8/8/8 b - - 0 1"), Ongoing),
         (
             outcome::<variant::RacingKings>("kr3NK1/1q2R3/8/8/8/5n2/2N5/1rb2B1R w - - 11 14"),
-            Draw(Reason::VariantEnd),
+            Draw(Reason::VariantEnd(GameKind::RacingKings)),
         ),
-        (outcome::<variant::ThreeCheck>("4k3/8/8/8/8/8/8/4K2R w - - 3+0 0 1"), won(black)),
+        (
+            outcome::<variant::ThreeCheck>("4k3/8/8/8/8/8/8/4K2R w - - 3+0 0 1"),
+            won(GameKind::ThreeCheck, black),
+        ),
         (
             outcome::<variant::ThreeCheck>("4k3/8/8/8/8/8/8/4K3 w - - 3+3 0 1"),
             Draw(Reason::InsufficientMaterial),

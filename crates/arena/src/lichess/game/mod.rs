@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tokio::{sync::oneshot, time::Instant};
 use zeitnot_host::{database::MAX_WAIT, panic_guard};
 use zeitnot_referee::{Cause, Ending};
-use zeitnot_rules::{ByColor, Color, GameResult, Reason};
+use zeitnot_rules::{ByColor, Color, GameKind, GameResult, Reason};
 use zeitnot_wire::lichess::{Chat, GameId, GameMessage, Status, Title, UserId};
 
 use super::{answer::Refusal, terms::Terms};
@@ -278,22 +278,22 @@ fn status(Ending { result, cause }: Ending) -> Status {
         (Cause::OutOfTime, _) => Status::OutOfTime,
         (Cause::Disconnect, _) => Status::Timeout,
         (Cause::Resignation, _) => Status::Resign,
-        (Cause::Rules(Reason::VariantEnd), Some(GameResult::Won(_))) => Status::VariantEnd,
+        (Cause::Rules(Reason::VariantEnd(_)), Some(GameResult::Won(_))) => Status::VariantEnd,
         (_, Some(GameResult::Won(_))) => Status::Mate,
         (Cause::Rules(Reason::Stalemate), _) => Status::Stalemate,
         (_, Some(GameResult::Draw)) => Status::Draw,
     }
 }
 
-/// Returns the end of a stored game with that status.
-pub(super) fn ending(status: &Status, winner: Option<Color>) -> Ending {
+/// Returns the end of a stored game of this kind with that status.
+pub(super) fn ending(kind: GameKind, status: &Status, winner: Option<Color>) -> Ending {
     let cause = match status {
         Status::Aborted | Status::NoStart => Cause::Aborted,
         Status::UnknownFinish => Cause::Shutdown,
         Status::OutOfTime => Cause::OutOfTime,
         Status::Timeout => Cause::Disconnect,
         Status::Resign => Cause::Resignation,
-        Status::VariantEnd => Cause::Rules(Reason::VariantEnd),
+        Status::VariantEnd => Cause::Rules(Reason::VariantEnd(kind)),
         Status::Stalemate => Cause::Rules(Reason::Stalemate),
         Status::Mate => Cause::Rules(Reason::Checkmate),
         _ => Cause::Agreement,
