@@ -99,7 +99,8 @@ fn tags(game: &Game, result: &str) -> Vec<(&'static str, String)> {
     ];
     let (white, black) = (&summary.white, &summary.black);
     for (elo, title, player) in [("WhiteElo", "WhiteTitle", white), ("BlackElo", "BlackTitle", black)] {
-        tags.extend(player.rating.map(|rating| (elo, rating.to_string())));
+        // Ratings of PGN are positive.
+        tags.extend(player.rating.filter(|&rating| rating > 0).map(|rating| (elo, rating.to_string())));
         tags.extend(player.bot.filter(|&bot| bot).map(|_| (title, "BOT".to_owned())));
     }
     if summary.kind != GameKind::Chess.name() {
@@ -253,7 +254,7 @@ mod tests {
     fn ratings_and_bots_have_tags_where_they_are_known() {
         let mut stored = game(["zeitnot", "alice"], None, None);
         let header = Arc::make_mut(&mut stored.header);
-        header.players.0[0].bot = Some(true);
+        header.players.0[0] = Person { rating: Some(-223), bot: Some(true), ..Person::named("zeitnot") };
         header.players.0[1] = Person { rating: Some(1612), bot: Some(false), ..Person::named("alice") };
         let pgn = print_played(&stored);
         let known = "[Termination \"normal\"]\n[WhiteTitle \"BOT\"]\n[BlackElo \"1612\"]\n\n";

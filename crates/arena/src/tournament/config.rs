@@ -24,7 +24,7 @@ use zeitnot_pairing::{
     Name, PairingSystem,
     format::{AccelerationKind, Format, MAX_PLAYERS, PairingKind, TieBreak},
 };
-use zeitnot_rules::{GameKind, TimeControl};
+use zeitnot_rules::{ByColor, GameKind, TimeControl};
 use zeitnot_settings::{
     Got, HumanTime, JsonSchema, Schema, SchemaGenerator, fault, schema_of, schemars, words,
 };
@@ -310,12 +310,20 @@ impl TournamentConfig {
         self.openings.as_ref().is_some_and(|openings| !openings.are_none())
     }
 
-    /// Returns a player as records show it: one that the arena runs is a bot, with its measured rating.
+    /// Returns the players of a game as records show them.
+    pub(super) fn persons(&self, names: &ByColor<Name>) -> ByColor<Person> {
+        ByColor(names.0.each_ref().map(|name| self.person(name)))
+    }
+
+    /// Returns a player as records show it: one that the arena runs is a bot, in chess with its measured rating.
     pub(super) fn person(&self, name: &Name) -> Person {
         if !self.engines.contains(name) {
             return Person::named(name);
         }
-        let rating = name.as_str().parse::<BuiltIn>().ok().map(|player| player.rating().elo.into());
+        // Other games and Chess960 were not measured.
+        let is_measured = self.game == GameKind::Chess && !self.chess960;
+        let built_in = name.as_str().parse::<BuiltIn>().ok().filter(|_| is_measured);
+        let rating = built_in.map(|player| player.rating().elo.into());
         Person { rating, bot: Some(true), ..Person::named(name) }
     }
 

@@ -21,7 +21,7 @@ struct ProvidedPlayer {
     /// Name, as in the setting `engines` of a tournament.
     #[schema(example = "level-3")]
     name: String,
-    /// Measured rating of a built-in player.
+    /// Measured rating of a built-in player, in chess.
     rating: Option<i32>,
     /// Part of the program; the others are engines of the configuration.
     built_in: bool,

@@ -332,7 +332,7 @@ pub struct PlayerStanding {
     /// The arena provides this player.
     #[serde(default)]
     pub engine: bool,
-    /// Measured rating of a built-in player.
+    /// Measured rating of a built-in player, in chess.
     #[serde(default)]
     pub rating: Option<i32>,
 }

@@ -98,7 +98,7 @@ impl TournamentActor {
         };
         let time = self.config.time;
         let info = GameInfo {
-            players: ByColor(names.0.each_ref().map(|name| self.config.person(name))),
+            players: self.config.persons(&names),
             tournament: Some(tournament),
             time_control: Some(time),
             ..GameInfo::new(Source::Contest, &board, names)
