@@ -40,7 +40,7 @@ pub(super) enum Settled {
 #[derive(Debug)]
 pub(super) struct Unplayed {
     pub(super) kind: GameKind,
-    pub(super) names: ByColor<Name>,
+    pub(super) players: ByColor<Person>,
     pub(super) winner: Color,
     /// Of a game that was paired; one that falls out with a player has none.
     pub(super) opening: Option<u64>,
@@ -189,7 +189,7 @@ impl Journal {
 
     /// Returns a game that is decided without being played, at the next place.
     pub(super) fn unplayed(&mut self, game: Unplayed) -> GameRow {
-        let Unplayed { kind, names, winner, opening, round, reason, note } = game;
+        let Unplayed { kind, players, winner, opening, round, reason, note } = game;
         let at = OffsetDateTime::now_utc();
         let header = GameHeader {
             id: GameTag::random().to_string().into(),
@@ -198,7 +198,7 @@ impl Journal {
             tournament: self.tournament(),
             round,
             opening,
-            players: ByColor(names.0.map(Person::named)),
+            players,
             time_control: None,
             start: None,
             repeats: None,

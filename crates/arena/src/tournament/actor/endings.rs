@@ -73,7 +73,7 @@ impl TournamentActor {
         let kind = self.config.game;
         let game = |opponent: Name| Unplayed {
             kind,
-            names: ByColor([opponent, name.clone()]),
+            players: self.config.persons(&ByColor([opponent, name.clone()])),
             winner: Color::White,
             opening: None,
             round,

@@ -165,10 +165,9 @@ impl TournamentActor {
         self.call_off_all(|other| other == pairing, &told);
         self.pairing.forfeited(pairing, GameResult::Won(winner));
         let (opening, reason) = (Some(pairing.opening), "Forfeit by the organiser");
-        let players = Some(names.clone());
-        let kind = self.config.game;
-        let game = self.journal.unplayed(Unplayed { kind, names, winner, opening, round, reason, note });
-        Ok(CarriedOut { fact: None, game: Some(game), players, removed: None, told })
+        let (kind, players) = (self.config.game, self.config.persons(&names));
+        let game = self.journal.unplayed(Unplayed { kind, players, winner, opening, round, reason, note });
+        Ok(CarriedOut { fact: None, game: Some(game), players: Some(names), removed: None, told })
     }
 
     /// Pairs two players; whoever waits for a game of a round loses the one they had.
