@@ -151,11 +151,11 @@ pub(crate) fn is_chess960(games: &[GameRow]) -> bool {
     played.take(SAMPLE as usize).any(|game| game.header.is_chess960())
 }
 
-/// Returns the players that the arena provided, as the games tell.
-pub(super) fn engines(history: &History) -> Vec<Name> {
+/// Returns the players that the arena provided, each with its rating, as the games tell.
+pub(super) fn engines(history: &History) -> BTreeMap<Name, Option<i32>> {
     let players = history.games.iter().flat_map(|game| &game.header.players.0);
-    let names = players.filter(|player| player.bot == Some(true)).map(|player| player.name.as_str());
-    names.collect::<BTreeSet<_>>().into_iter().filter_map(|name| Name::try_from(name).ok()).collect()
+    let bots = players.filter(|player| player.bot == Some(true));
+    bots.filter_map(|bot| Some((Name::try_from(bot.name.as_str()).ok()?, bot.rating))).collect()
 }
 
 /// Returns the standings that a history leads to.

@@ -37,6 +37,11 @@ pub(crate) fn stored_view(outcome: &StoredOutcome) -> Option<Tournament> {
     let edition = (&config, history.tournament.edition);
     let mut summary = view(edition, &progress, None, &standings, state, &[]);
     (summary.editable, summary.correctable) = (false, false);
+    // The program of today may be another one than played.
+    let engines = restore::engines(history);
+    for player in &mut summary.players {
+        player.rating = engines.get(player.standing.name.as_str()).copied().flatten();
+    }
     let ended = pairing_log::rows(history);
     let report = TournamentReport { summary, ended, open: Vec::new(), is_first: true };
     report.view(refusals.iter().map(refusals::row).collect())
@@ -56,7 +61,7 @@ fn configured(history: &History, players: usize) -> Option<TournamentConfig> {
     Some(TournamentConfig {
         game: tournament.kind,
         chess960: restore::is_chess960(&history.games),
-        engines: restore::engines(history),
+        engines: restore::engines(history).into_keys().collect(),
         pairing: format.pairing,
         rounds: format.rounds,
         acceleration: format.acceleration,
