@@ -56,7 +56,10 @@ impl fmt::Display for Got<'_> {
 pub fn fault(schema: &Value, got: &Got<'_>) -> Option<String> {
     if let Some(values) = values(schema) {
         let text = got.to_string();
-        let hint = || hint(&text, values.iter().map(String::as_str));
+        let hint = || match schema["x-hints"][text.trim_matches('"').to_lowercase()].as_str() {
+            Some(meant) => format!(" (did you mean `{meant}`?)"),
+            None => hint(&text, values.iter().map(String::as_str)),
+        };
         return (!values.contains(&text))
             .then(|| format!("expected {}, got {got}{}", listed(&values), hint()));
     }

@@ -10,6 +10,7 @@
 //! | example, of a key without default | `example = 1500`, `example = &"text"` |
 //! | may change while games run | `extend("x-reload" = true)` on a key or a table; `false` on a key of such a table |
 //! | example of a table's name, where users name it | `extend("x-name" = "stockfish")` |
+//! | what is meant by words that are not among the values | `extend("x-hints" = json!({ "chess960": "chess960 = true" }))` |
 //! | table that is written as a value | `extend("x-inline" = true)` on the struct |
 
 mod bounds;

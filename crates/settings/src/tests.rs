@@ -5,6 +5,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::*;
 
@@ -182,6 +183,11 @@ fn values_that_do_not_fit_are_named() {
         ("draw", Got::Flag(true), "expected a table, got true"),
     ] {
         assert_eq!(told(key, got).as_deref(), Some(expected));
+    }
+    let game = json!({ "enum": ["chess", "tuc"], "x-hints": { "chess960": "chess960 = true" } });
+    for (word, meant) in [("Chess960", "`chess960 = true`"), ("ches", "\"chess\"")] {
+        let expected = format!("expected \"chess\" or \"tuc\", got \"{word}\" (did you mean {meant}?)");
+        assert_eq!(fault(&game, &Got::Text(word)), Some(expected));
     }
     let inner = |table: &str, key: &str, got| fault(&schema["properties"][table]["properties"][key], &got);
     let below = inner("draw", "moves", Got::Integer(-1));

@@ -480,7 +480,9 @@ fn game() -> Object {
 }
 
 fn games(_: &mut SchemaGenerator) -> Schema {
-    words(GameKind::ALL)
+    let mut schema = words(GameKind::ALL);
+    schema.insert("x-hints".to_owned(), json!({ "chess960": "chess960 = true" }));
+    schema
 }
 
 /// An organiser who is not at the machine names no files, and is shown none.
