@@ -166,6 +166,10 @@ impl fmt::Display for TournamentConfig {
         if let Some(players) = self.players {
             write!(f, ", players: {players}")?;
         }
+        if !self.engines.is_empty() {
+            let engines: Vec<_> = self.engines.iter().map(Name::as_str).collect();
+            write!(f, ", engines ({})", engines.join(", "))?;
+        }
         match (&self.keys, &self.password) {
             (Some(keys), None) => write!(f, ", keys of {}", keys.display()),
             (Some(keys), Some(_)) => write!(f, ", keys of {} or a password", keys.display()),

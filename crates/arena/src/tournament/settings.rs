@@ -412,11 +412,15 @@ mod tests {
         assert_eq!(config.to_string(), "class at 3+0: atomic, round-robin, games per pair: 2, open to all");
         let stored = Settings::to_stored(&config, &Access::Open);
         assert_eq!(from_stored(&stored).unwrap().0, config);
+        let engines = ["random", "level-3"];
         let change =
-            serde_json::from_value(json!({"game": "chess", "openings": ["", "# none"], "chess960": true}))
-                .unwrap();
+            json!({"game": "chess", "openings": ["", "# none"], "chess960": true, "engines": engines});
+        let change = serde_json::from_value(change).unwrap();
         let (changed, _) = Settings::changed(&config, change).unwrap().checked().unwrap();
         assert_eq!((changed.game, changed.chess960), (GameKind::Chess, true));
+        let shown =
+            "class at 3+0: chess960, round-robin, games per pair: 2, engines (random, level-3), open to all";
+        assert_eq!(changed.to_string(), shown);
         for (fields, why) in [
             (json!({"game": "atomic", "chess960": true}), "only with game = \"chess\""),
             (json!({"chess960": true, "openings": [fen]}), "chess960: not beside openings"),
