@@ -12,7 +12,7 @@ use crate::error::ArenaError;
 
 /// Positions in a list, at most.
 const MAX_POSITIONS: usize = 1000;
-/// Length of one of them in bytes, at most.
+/// Length of one of them in characters, at most.
 const MAX_POSITION: usize = 200;
 
 /// Openings of a tournament.
@@ -62,7 +62,7 @@ fn of_list<G: Game>(lines: &[String], start: &G) -> Result<Vec<G>, String> {
     if lines.len() > MAX_POSITIONS {
         return Err(format!("openings: at most {MAX_POSITIONS} positions"));
     }
-    if let Some(at) = lines.iter().position(|line| line.len() > MAX_POSITION) {
+    if let Some(at) = lines.iter().position(|line| line.chars().count() > MAX_POSITION) {
         return Err(format!("openings: line {}: more than {MAX_POSITION} characters", at + 1));
     }
     read_lines(lines.iter().map(String::as_str), start)

@@ -412,9 +412,8 @@ mod tests {
         assert_eq!(config.to_string(), "class at 3+0: atomic, round-robin, games per pair: 2, open to all");
         let stored = Settings::to_stored(&config, &Access::Open);
         assert_eq!(from_stored(&stored).unwrap().0, config);
-        let engines = ["random", "level-3"];
-        let change =
-            json!({"game": "chess", "openings": ["", "# none"], "chess960": true, "engines": engines});
+        let (none, engines) = ([String::new(), format!("# {}", "ö".repeat(198))], ["random", "level-3"]);
+        let change = json!({"game": "chess", "openings": none, "chess960": true, "engines": engines});
         let change = serde_json::from_value(change).unwrap();
         let (changed, _) = Settings::changed(&config, change).unwrap().checked().unwrap();
         assert_eq!((changed.game, changed.chess960), (GameKind::Chess, true));
@@ -426,7 +425,7 @@ mod tests {
             (json!({"chess960": true, "openings": [fen]}), "chess960: not beside openings"),
             (json!({"game": "minichess-2026", "openings": ["# from chess", "", fen]}), "openings: line 3: "),
             (json!({"openings": vec![fen; 1001]}), "at most 1000"),
-            (json!({"openings": ["8".repeat(201)]}), "more than 200"),
+            (json!({"openings": ["8".repeat(201)]}), "more than 200 characters"),
             (json!({"kind": "chess"}), "unknown field `kind`"),
         ] {
             let mut all = json!({"name": "class", "time_control": "3"});
