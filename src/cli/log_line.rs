@@ -22,12 +22,15 @@ use super::table::fold;
 /// Columns before the spans and the message.
 const HEAD: usize = "12:30:05  INFO ".len();
 
+/// Field of a span that names the tournament of a player, after the player.
+const TOURNAMENT: &str = "tournament";
+
 /// Format of events: the time of day (UTC), the level, the last field of each span, and the message. What is longer than
 /// the terminal, which has so many columns now, goes on below the message.
 pub(super) struct ShortLine(pub(super) fn() -> usize);
 
 /// Format of a span's fields: the last value alone, without the scheme of a URL. It is what tells one span from others:
-/// the player, the game, the server.
+/// the player, the game, the server. A tournament stands behind its player: `alice in class`.
 pub(super) struct LastValue;
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> FormatEvent<S, LastValue> for ShortLine {
@@ -83,8 +86,12 @@ impl<'w> FormatFields<'w> for LastValue {
 struct Last(String);
 
 impl Visit for Last {
-    fn record_debug(&mut self, _field: &Field, value: &dyn fmt::Debug) {
-        self.0 = format!("{value:?}");
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == TOURNAMENT {
+            let _ = write!(self.0, " in {value:?}");
+        } else {
+            self.0 = format!("{value:?}");
+        }
     }
 
     fn record_str(&mut self, _field: &Field, value: &str) {
@@ -126,7 +133,8 @@ mod tests {
         tracing::subscriber::with_default(log, || {
             tracing::info!("listening");
             let server = "tcp://127.0.0.1:8000";
-            let player = tracing::info_span!("contest", server, player = %"alice").entered();
+            let player =
+                tracing::info_span!("contest", server, player = %"alice", tournament = %"class").entered();
             tracing::warn!(left = 3, "connection lost");
             let _game = tracing::info_span!("game", url = %"https://lichess.org/abcd").entered();
             tracing::error!("gone");
@@ -147,17 +155,17 @@ mod tests {
         let rest: Vec<_> = lines.iter().map(|(_, rest)| *rest).collect();
         let expected = [
             "  INFO listening",
-            "  WARN alice: connection lost left=3",
-            " ERROR alice: lichess.org/abcd: gone",
+            "  WARN alice in class: connection lost left=3",
+            " ERROR alice in class: lichess.org/abcd: gone",
         ];
         assert_eq!(rest, expected);
     }
 
     #[test]
     fn long_lines_go_on_below_the_message() {
-        let text = logged(false, || 37);
-        assert!(text.contains("  WARN alice: connection lost\n               left=3\n"), "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= 37), "{text}");
+        let text = logged(false, || 46);
+        assert!(text.contains("  WARN alice in class: connection lost\n               left=3\n"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 46), "{text}");
     }
 
     #[test]

@@ -80,7 +80,8 @@ impl Protocol for Contest {
         shutdown: Shutdown,
     ) -> Result<(), ProtocolError> {
         let config = config.borrow().clone();
-        let span = info_span!("contest", server = %config.address, player = %config.player);
+        let Config { address, player, tournament, .. } = &config;
+        let span = info_span!("contest", server = %address, %player, %tournament);
         let progress = Progress { games_left: config.games.map(NonZeroU32::get), ..Progress::default() };
         let mut client = Client {
             config: &config,
