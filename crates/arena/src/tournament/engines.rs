@@ -153,4 +153,16 @@ mod tests {
         assert!(engines.available().all(|(name, rating)| name != "level-3" && rating.is_some()));
         assert_eq!(obstacle(&engines, "level-4"), None);
     }
+
+    #[test]
+    fn a_built_in_player_has_a_rating_in_chess_only() {
+        let name = Name::try_from("level-3").unwrap();
+        let chess = TournamentConfig::new("class", "60").unwrap();
+        let chess = TournamentConfig { engines: vec![name.clone()], ..chess };
+        let chess960 = TournamentConfig { chess960: true, ..chess.clone() };
+        let tuc = TournamentConfig { game: GameKind::Tuc, ..chess.clone() };
+        let persons = [chess, chess960, tuc].map(|config| config.person(&name));
+        assert_eq!(persons.each_ref().map(|person| person.rating.is_some()), [true, false, false]);
+        assert!(persons.iter().all(|person| person.bot == Some(true)));
+    }
 }
