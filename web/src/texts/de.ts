@@ -239,7 +239,7 @@ export const de: Texts = {
     positions: (n) => (n === 1 ? '1 Stellung' : `${n} Stellungen`),
     file: 'Datei wählen',
     fileTooLarge: (name) => `${name} ist zu groß: höchstens 1000 Stellungen sind erlaubt`,
-    engines: 'Spieler, die die Arena stellt, mit ihrer Wertungszahl',
+    engines: 'Spieler, die die Arena stellt, mit ihrer Wertungszahl im Schach',
     enginesHint: 'Sie zählen als Spieler und sind von Anfang an da.',
     configured: 'Programme aus der Konfiguration:',
     time: 'Bedenkzeit',

@@ -205,7 +205,7 @@ export const en = {
     positions: (n: number) => (n === 1 ? '1 position' : `${n} positions`),
     file: 'Choose a file',
     fileTooLarge: (name: string) => `${name} is too large: at most 1,000 positions are allowed`,
-    engines: 'Players that the arena provides, with their ratings',
+    engines: 'Players that the arena provides, with their ratings in chess',
     enginesHint: 'They count as players, and are there from the beginning.',
     configured: 'Engines of the configuration:',
     time: 'Time for each player',
