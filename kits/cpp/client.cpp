@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -14,11 +15,13 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <utility>
 
 #include "guard.hpp"
 #include "kit.hpp"
 
 static const int RETRY = 2; // seconds until the next try to reach the arena
+static const int PATIENCE = 10; // seconds until a try fails
 
 /// What the arena said on a connection.
 struct Session {
@@ -53,8 +56,10 @@ static int connect_to(const std::string& host, const std::string& port, std::str
     int connection = -1;
     for (const addrinfo* at = found; at && connection < 0; at = at->ai_next) {
         connection = socket(at->ai_family, at->ai_socktype, at->ai_protocol);
+        const timeval patience = {PATIENCE, 0};
+        setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
         if (connect(connection, at->ai_addr, at->ai_addrlen) != 0) {
-            reason = std::strerror(errno);
+            reason = errno == EINPROGRESS ? "no answer within " + std::to_string(PATIENCE) + " s" : std::strerror(errno);
             close(connection);
             connection = -1;
         }
@@ -78,11 +83,28 @@ static void set_options(int connection) {
     fcntl(connection, F_SETFD, FD_CLOEXEC);
 }
 
+/// The words of a message from the one at this index on.
+static std::string rest(const std::vector<std::string>& words, size_t at) {
+    std::string text;
+    for (; at < words.size(); at++) {
+        text += (text.empty() ? "" : " ") + words[at];
+    }
+    return text;
+}
+
+/// How a game has ended for the player of this name.
+static std::string outcome(const std::string& name, const std::pair<std::string, std::string>& players, const std::string& result) {
+    const bool first = players.first == name;
+    const std::string ended = result == "0.5-0.5" ? "drew" : (result == "1-0") == first ? "won" : "lost";
+    return name + " " + ended + " against " + (first ? players.second : players.first);
+}
+
 /// Joins and plays until the connection ends, and closes it.
 static Session play(int connection, Guard& guard, const std::string& name, const std::string& join) {
     Session session;
     std::string kind = "chess";
     std::vector<std::string> moves;
+    std::pair<std::string, std::string> players; // first and second
     double increment = 0;
     int number = 0;
     set_options(connection);
@@ -102,7 +124,9 @@ static Session play(int connection, Guard& guard, const std::string& name, const
         if (message == "INFO") {
             session.last = line.substr(std::strlen("INFO "));
             session.is_in = session.is_in || session.last.rfind("You joined", 0) == 0;
-            std::cout << session.last << std::endl;
+            if (session.is_in && session.last.rfind("Game over: ", 0) != 0) { // GAME_OVER follows
+                std::cout << session.last << std::endl;
+            }
         } else if (message == "GAME_PAIRED") { // game first second seconds increment
             increment = std::stod(word.at(5));
             send("ACK " + word[1]);
@@ -110,6 +134,7 @@ static Session play(int connection, Guard& guard, const std::string& name, const
             kind = word.at(2);
         } else if (message == "GAME_STARTED") {
             number = 0;
+            players = {word.at(2), word.at(3)};
             std::cout << "Game of " << kind << ": " << word.at(2) << " (first) against " << word.at(3) << std::endl;
         } else if (message == "LEGAL_MOVES") {
             moves.assign(word.begin() + 2, word.end());
@@ -124,8 +149,10 @@ static Session play(int connection, Guard& guard, const std::string& name, const
             if (!choice.problem.empty()) {
                 guard.restart();
             }
-        } else if (message == "GAME_OVER" || message == "GAME_ABORTED") {
-            std::cout << line << std::endl;
+        } else if (message == "GAME_OVER") { // game result reason
+            std::cout << outcome(name, players, word.at(2)) << ": " << rest(word, 3) << std::endl;
+        } else if (message == "GAME_ABORTED") {
+            std::cout << "The game was broken off: " << rest(word, 1) << std::endl;
         }
     }
     free(buffer);
@@ -142,7 +169,8 @@ int client(const std::vector<std::string>& arguments) {
         return 1;
     }
     const std::string join = "JOIN " + settings["tournament"] + " " + name + (key.empty() ? "" : " " + key) + " +moves +protocol=1";
-    const std::string arena = settings["arena"];
+    const std::string address = settings["arena"];
+    const std::string arena = address.substr(address.rfind("tcp://", 0) == 0 ? std::strlen("tcp://") : 0);
     const size_t colon = arena.rfind(':');
     if (colon == std::string::npos) {
         std::cerr << "settings.txt has no line `arena = HOST:PORT`; run this in the folder of the kit\n";
@@ -153,23 +181,27 @@ int client(const std::vector<std::string>& arguments) {
     while (true) {
         Session session;
         std::string reason;
+        std::string problem = "The arena has closed the connection.";
         const int connection = connect_to(arena.substr(0, colon), arena.substr(colon + 1), reason);
         if (connection < 0) {
-            std::cout << "Cannot reach the arena at " << arena << ": " << reason
-                      << ". Is it running, and is settings.txt right?" << std::endl;
+            problem = "Cannot reach the arena at " + arena + ": " + reason + ". Is it running, and is settings.txt right?";
         } else {
             session = play(connection, guard, name, join);
-            std::cout << "The arena has closed the connection." << std::endl;
         }
         was_in = was_in || session.is_in;
         const auto says = [&session](const char* text) { return session.last.find(text) != std::string::npos; };
-        if (says(" is over") && session.last.find(" is over") + std::strlen(" is over") == session.last.size()) {
-            return 0;
-        }
-        if (!session.last.empty() && !session.is_in && !(was_in && says("already taken")) && !says("try again")) {
+        const bool is_over = says(" is over") && session.last.find(" is over") + std::strlen(" is over") == session.last.size();
+        if (!session.last.empty() && !session.is_in && !is_over && !(was_in && says("already taken")) && !says("try again")) {
             std::cerr << "The arena does not let " << name << " in: " << session.last << std::endl;
             return 1;
         }
+        if (!session.last.empty() && !session.is_in) {
+            std::cout << session.last << std::endl;
+        }
+        if (is_over) {
+            return 0;
+        }
+        std::cout << problem << std::endl;
         std::cout << "Trying again in " << RETRY << " s; Ctrl-C stops." << std::endl;
         sleep(RETRY);
     }

@@ -9,6 +9,7 @@ using System.Threading;
 /// The protocol is text, one message a line; docs/arena.md of Zeitnot describes it.
 class Client {
     const int Retry = 2; // seconds until the next try to reach the arena
+    const int Patience = 10; // seconds until a try fails
 
     readonly string name;
     readonly Guard guard = new Guard();
@@ -16,6 +17,7 @@ class Client {
     string last = ""; // INFO
     string kind = "chess";
     string[] moves = {};
+    string[] players = { "", "" }; // first and second
     int number;
     double increment;
 
@@ -37,6 +39,7 @@ class Client {
             return 1;
         }
         var arena = Setting("arena");
+        arena = arena.StartsWith("tcp://") ? arena.Substring("tcp://".Length) : arena;
         var colon = arena.LastIndexOf(':');
         ushort port;
         if (colon < 1 || !ushort.TryParse(arena.Substring(colon + 1), out port) || Setting("tournament") == "") {
@@ -55,25 +58,33 @@ class Client {
         for (var wasIn = false; ; Thread.Sleep(Retry * 1000)) {
             isIn = false;
             last = "";
+            var problem = "The arena has closed the connection.";
             try {
-                using (var connection = new TcpClient(arena.Substring(0, colon), int.Parse(arena.Substring(colon + 1)))) {
+                using (var connection = new TcpClient()) {
+                    if (!connection.ConnectAsync(arena.Substring(0, colon), int.Parse(arena.Substring(colon + 1))).Wait(Patience * 1000)) {
+                        throw new IOException("no answer within " + Patience + " s");
+                    }
                     connection.NoDelay = true;
                     EnableKeepAlive(connection.Client);
                     Play(connection.GetStream(), join);
                 }
-                Console.WriteLine("The arena has closed the connection.");
-            } catch (Exception error) when (error is SocketException || error is IOException) {
-                Console.WriteLine("Cannot reach the arena at " + arena + ": " + error.Message
-                    + ". Is it running, and is settings.txt right?");
+            } catch (Exception error) when (error is SocketException || error is IOException || error is AggregateException) {
+                problem = "Cannot reach the arena at " + arena + ": " + error.GetBaseException().Message
+                    + ". Is it running, and is settings.txt right?";
             }
             wasIn |= isIn;
-            if (last.EndsWith("is over")) {
-                return 0;
-            }
-            if (last != "" && !isIn && !(wasIn && last.Contains("already taken")) && !last.Contains("try again")) {
+            var isOver = last.EndsWith("is over");
+            if (last != "" && !isIn && !isOver && !(wasIn && last.Contains("already taken")) && !last.Contains("try again")) {
                 Console.Error.WriteLine("The arena does not let " + name + " in: " + last);
                 return 1;
             }
+            if (last != "" && !isIn) {
+                Console.WriteLine(last);
+            }
+            if (isOver) {
+                return 0;
+            }
+            Console.WriteLine(problem);
             Console.WriteLine("Trying again in " + Retry + " s; Ctrl-C stops.");
         }
     }
@@ -90,6 +101,13 @@ class Client {
         }
     }
 
+    /// How a game has ended for us.
+    string Outcome(string result) {
+        var first = players[0] == name;
+        var ended = result == "0.5-0.5" ? "drew" : (result == "1-0") == first ? "won" : "lost";
+        return name + " " + ended + " against " + players[first ? 1 : 0];
+    }
+
     /// Joins and plays until the connection ends.
     void Play(Stream connection, string join) {
         var lines = new StreamReader(connection);
@@ -101,7 +119,9 @@ class Client {
                 case "INFO":
                     last = line.Substring("INFO".Length).Trim();
                     isIn |= last.StartsWith("You joined");
-                    Console.WriteLine(last);
+                    if (isIn && !last.StartsWith("Game over: ")) { // GAME_OVER follows
+                        Console.WriteLine(last);
+                    }
                     break;
                 case "GAME_PAIRED": // game first second seconds increment
                     increment = double.Parse(words[5]);
@@ -112,6 +132,7 @@ class Client {
                     break;
                 case "GAME_STARTED":
                     number = 0;
+                    players = new[] { words[2], words[3] };
                     Console.WriteLine("Game of " + kind + ": " + words[2] + " (first) against " + words[3]);
                     break;
                 case "LEGAL_MOVES":
@@ -129,9 +150,11 @@ class Client {
                         guard.Restart();
                     }
                     break;
-                case "GAME_OVER":
+                case "GAME_OVER": // game result reason
+                    Console.WriteLine(Outcome(words[2]) + ": " + string.Join(" ", words.Skip(3)));
+                    break;
                 case "GAME_ABORTED":
-                    Console.WriteLine(line);
+                    Console.WriteLine("The game was broken off: " + string.Join(" ", words.Skip(1)));
                     break;
             }
         }

@@ -95,7 +95,8 @@ class Module(types.ModuleType):
 
 
 def install():
-    """Makes the modules importable, by their names of today and of earlier versions."""
+    """Makes the modules importable, by their names of today and of earlier versions, and shows what they log."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s")  # on stderr
     parts = ["engine_wrapper", "lichess_types", "types", "config", "model", "timer", "conversation", "lichess"]
     for name in ["lib", "engine_wrapper"] + ["lib." + part for part in parts]:
         sys.modules[name] = Module(name)

@@ -63,4 +63,5 @@ def choose_move(board, clock):
     own, opponent = (clock.own, clock.opponent) if board.turn == chess.WHITE else (clock.opponent, clock.own)
     limit = chess.engine.Limit(white_clock=own, black_clock=opponent, white_inc=clock.increment, black_inc=clock.increment)
     result = call(engine.search, [board, limit, False, False, chess.engine.PlayResult(None, None)])
-    return getattr(result, "move", result)
+    move = getattr(result, "move", result)
+    return result if move is None else move  # which may say that it resigns

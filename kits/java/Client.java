@@ -2,6 +2,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +18,7 @@ import jdk.net.ExtendedSocketOptions;
  */
 public class Client {
     private static final int RETRY = 2; // seconds until the next try to reach the arena
+    private static final int PATIENCE = 10; // seconds until a try fails
 
     private final String name;
     private final Guard guard = new Guard();
@@ -24,6 +26,7 @@ public class Client {
     private String last = "";
     private String kind = "chess";
     private List<String> moves = List.of();
+    private List<String> players = List.of("", ""); // first and second
     private int number;
     private double increment;
 
@@ -39,7 +42,7 @@ public class Client {
         if (name.isEmpty()) {
             fail("under which name? java Client NAME [KEY], or `name = ...` in settings.txt");
         }
-        String arena = settings.getProperty("arena", "");
+        String arena = settings.getProperty("arena", "").replaceFirst("^tcp://", "");
         if (!arena.matches(".+:[0-9]{1,5}") || !settings.containsKey("tournament")) {
             fail("settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`");
         }
@@ -53,20 +56,27 @@ public class Client {
         while (true) {
             isIn = false;
             last = "";
-            try (Socket socket = new Socket(arena.substring(0, colon), Integer.parseInt(arena.substring(colon + 1)))) {
+            String problem = "The arena has closed the connection.";
+            try (Socket socket = new Socket()) {
+                int port = Integer.parseInt(arena.substring(colon + 1));
+                socket.connect(new InetSocketAddress(arena.substring(0, colon), port), PATIENCE * 1000);
                 play(socket, join);
-                System.out.println("The arena has closed the connection.");
             } catch (IOException error) {
-                System.out.println("Cannot reach the arena at " + arena + ": " + error.getMessage()
-                        + ". Is it running, and is settings.txt right?");
+                problem = "Cannot reach the arena at " + arena + ": " + error.getMessage()
+                        + ". Is it running, and is settings.txt right?";
             }
             wasIn |= isIn;
-            if (last.endsWith("is over")) {
-                System.exit(0);
-            }
-            if (!last.isEmpty() && !isIn && !(wasIn && last.contains("already taken")) && !last.contains("try again")) {
+            boolean isOver = last.endsWith("is over");
+            if (!last.isEmpty() && !isIn && !isOver && !(wasIn && last.contains("already taken")) && !last.contains("try again")) {
                 fail("The arena does not let " + name + " in: " + last);
             }
+            if (!last.isEmpty() && !isIn) {
+                System.out.println(last);
+            }
+            if (isOver) {
+                System.exit(0);
+            }
+            System.out.println(problem);
             System.out.println("Trying again in " + RETRY + " s; Ctrl-C stops.");
             Thread.sleep(RETRY * 1000);
         }
@@ -86,7 +96,9 @@ public class Client {
                 case "INFO" -> {
                     last = line.substring("INFO ".length());
                     isIn |= last.startsWith("You joined");
-                    System.out.println(last);
+                    if (isIn && !last.startsWith("Game over: ")) { // GAME_OVER follows
+                        System.out.println(last);
+                    }
                 }
                 case "GAME_PAIRED" -> { // game first second seconds increment
                     increment = Double.parseDouble(words[5]);
@@ -95,6 +107,7 @@ public class Client {
                 case "VARIANT" -> kind = words[2];
                 case "GAME_STARTED" -> {
                     number = 0;
+                    players = List.of(words[2], words[3]);
                     System.out.println("Game of " + kind + ": " + words[2] + " (first) against " + words[3]);
                 }
                 case "LEGAL_MOVES" -> moves = List.of(line.split(" ")).subList(2, line.split(" ").length);
@@ -109,10 +122,18 @@ public class Client {
                         guard.restart();
                     }
                 }
-                case "GAME_OVER", "GAME_ABORTED" -> System.out.println(line);
+                case "GAME_OVER" -> System.out.println(outcome(line.split(" ", 4))); // game result reason
+                case "GAME_ABORTED" -> System.out.println("The game was broken off: " + line.substring("GAME_ABORTED".length()).trim());
                 default -> {} // moves of both players, clock updates, chat
             }
         }
+    }
+
+    /** How a game has ended for us. */
+    private String outcome(String[] words) {
+        boolean first = players.get(0).equals(name);
+        String ended = words[2].equals("0.5-0.5") ? "drew" : words[2].equals("1-0") == first ? "won" : "lost";
+        return name + " " + ended + " against " + players.get(first ? 1 : 0) + ": " + words[3];
     }
 
     /** Enables TCP keep-alive, so that a connection that died silently ends. */

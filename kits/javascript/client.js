@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FOLDER, Guard, report } from './guard.js';
 
 const RETRY = 2; // seconds until the next try to reach the arena
+const PATIENCE = 10; // seconds until a try fails
 
 /** Reads settings.txt: lines `key = value`. */
 function readSettings() {
@@ -20,14 +21,21 @@ function readSettings() {
 /** Joins and plays until the connection ends. Returns whether we were in, the last INFO, and an error of the network. */
 async function play(host, port, guard, name, join) {
   const session = { isIn: false, last: '', error: null };
-  let [kind, moves, number, increment] = ['chess', [], 0, 0];
+  let [kind, moves, players, number, increment] = ['chess', [], [], 0, 0];
   // With keep-alive a connection that died silently ends, too.
   const options = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 20_000 };
-  const connection = connect({ host, port: Number(port), ...options }, () => send(join));
-  connection.on('error', (error) => (session.error = error)); // the loop below ends then
+  const connection = connect({ host, port: Number(port), ...options }, () => {
+    clearTimeout(late);
+    send(join);
+  });
+  const late = setTimeout(() => connection.destroy(new Error(`no answer within ${PATIENCE} s`)), PATIENCE * 1000);
+  connection.on('error', (error) => (session.error = error));
   const send = (line) => connection.write(line + '\n');
   const lines = createInterface({ input: connection });
-  connection.on('close', () => lines.close());
+  connection.on('close', () => {
+    clearTimeout(late);
+    lines.close(); // the loop below ends then
+  });
   try {
     for await (const line of lines) {
       const words = line.split(' ');
@@ -35,7 +43,9 @@ async function play(host, port, guard, name, join) {
         case 'INFO':
           session.last = line.slice('INFO '.length);
           session.isIn ||= session.last.startsWith('You joined');
-          console.log(session.last);
+          if (session.isIn && !session.last.startsWith('Game over: ')) { // GAME_OVER follows
+            console.log(session.last);
+          }
           break;
         case 'GAME_PAIRED': // game first second seconds increment
           increment = Number(words[5]);
@@ -46,6 +56,7 @@ async function play(host, port, guard, name, join) {
           break;
         case 'GAME_STARTED':
           number = 0;
+          players = words.slice(2, 4);
           console.log(`Game of ${kind}: ${words[2]} (first) against ${words[3]}`);
           break;
         case 'LEGAL_MOVES':
@@ -62,17 +73,25 @@ async function play(host, port, guard, name, join) {
           }
           break;
         }
-        case 'GAME_OVER':
+        case 'GAME_OVER': // game result reason
+          console.log(`${outcome(name, players, words[2])}: ${words.slice(3).join(' ')}`);
+          break;
         case 'GAME_ABORTED':
-          console.log(line);
+          console.log(`The game was broken off: ${words.slice(1).join(' ')}`);
       }
     }
   } catch (error) {
-    if (!error.syscall) {
+    if (error !== session.error && !error.syscall) {
       throw error;
     }
   }
   return session;
+}
+
+/** Returns how a game has ended for the player of this name. */
+function outcome(name, [first, second], result) {
+  const ended = result === '0.5-0.5' ? 'drew' : (result === '1-0') === (first === name) ? 'won' : 'lost';
+  return `${name} ${ended} against ${first === name ? second : first}`;
 }
 
 async function main() {
@@ -82,19 +101,23 @@ async function main() {
     return fail('under which name? node client.js NAME [KEY], or `name = ...` in settings.txt');
   }
   const join = ['JOIN', settings.tournament, name, key, '+moves', '+protocol=1'].filter(Boolean).join(' ');
-  const [, host, port] = /^(.*):(\d+)$/.exec(settings.arena) ?? fail('settings.txt: arena = HOST:PORT is missing');
+  const [, host, port] = /^(?:tcp:\/\/)?(.+):(\d+)$/.exec(settings.arena) ?? fail('settings.txt: arena = HOST:PORT is missing');
   const guard = new Guard();
   for (let wasIn = false; ; await sleep(RETRY * 1000)) {
     const { isIn, last, error } = await play(host, port, guard, name, join);
     wasIn ||= isIn;
-    const reason = error && `Cannot reach the arena at ${host}:${port}: ${error.message}. Is it running, and is settings.txt right?`;
-    console.log(reason ?? 'The arena has closed the connection.');
-    if (last.endsWith('is over')) {
-      process.exit();
-    }
-    if (last && !isIn && !(wasIn && last.includes('already taken')) && !last.includes('try again')) {
+    const problem = error && `Cannot reach the arena at ${host}:${port}: ${error.message}. Is it running, and is settings.txt right?`;
+    const isOver = last.endsWith('is over');
+    if (last && !isIn && !isOver && !(wasIn && last.includes('already taken')) && !last.includes('try again')) {
       fail(`The arena does not let ${name} in: ${last}`);
     }
+    if (last && !isIn) {
+      console.log(last);
+    }
+    if (isOver) {
+      process.exit();
+    }
+    console.log(problem ?? 'The arena has closed the connection.');
     console.log(`Trying again in ${RETRY} s; Ctrl-C stops.`);
   }
 }

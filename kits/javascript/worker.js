@@ -60,8 +60,7 @@ async function answerTo([kind, fen, own, opponent, increment, legal, end], choos
   const choice = await chooseMove(board, clock);
   watchdog.postMessage(null);
   const move = toText(choice, kind === 'chess' ? new Chess(fen) : null);
-  const problem = `error: chooseMove returned ${shown(choice)}, which is not legal here; legal moves: ${legal}`;
-  return moves.includes(move) ? move : problem;
+  return moves.includes(move) ? move : `error: chooseMove returned ${shown(choice)}; legal moves: ${legal}`;
 }
 
 /** Returns the move that chooseMove meant. */
@@ -73,9 +72,13 @@ function toText(choice, board) {
   }
 }
 
+/** Describes what is not a legal move. */
 function shown(choice) {
+  if (choice === undefined) {
+    return 'undefined: does each way through it end with `return`?';
+  }
   const text = typeof choice === 'string' ? `'${choice}'` : choice?.lan ?? String(JSON.stringify(choice));
-  return text.replace(/\s+/g, ' ').slice(0, 60);
+  return `${text.replace(/\s+/g, ' ').slice(0, 60)}, which is not legal here`;
 }
 
 /** Keeps the lines of the stack that are in the bot's files. */

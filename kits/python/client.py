@@ -19,27 +19,30 @@ def main():
     name, key = name or settings.get("name"), key or settings.get("key")
     if not name:
         sys.exit("under which name? python3 client.py NAME [KEY], or `name = ...` in settings.txt")
-    host, _, port = settings.get("arena", "").rpartition(":")
+    host, _, port = settings.get("arena", "").split("//")[-1].rpartition(":")  # tcp://HOST:PORT, too
     if not host or not port.isdigit() or "tournament" not in settings:
         sys.exit("settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`")
     join = ["JOIN", settings["tournament"], name] + ([key] if key else []) + ["+moves", "+protocol=1"]
     guard, was_in = Guard(), False
     try:
         while True:
-            is_in, last = False, ""
+            is_in, last, problem = False, "", "The arena has closed the connection."
             try:
                 with socket.create_connection((host, int(port)), timeout=10) as connection:
                     connection.settimeout(None)
                     enable_keep_alive(connection)
                     for is_in, last in play(connection, guard, name, join):
                         was_in = was_in or is_in
-                    print("The arena has closed the connection.")
             except OSError as error:
-                print(f"Cannot reach the arena at {host}:{port}: {error}. Is it running, and is settings.txt right?")
-            if last.endswith("is over"):
-                return
-            if last and not is_in and not (was_in and "already taken" in last) and "try again" not in last:
+                problem = f"Cannot reach the arena at {host}:{port}: {error}. Is it running, and is settings.txt right?"
+            is_over = last.endswith("is over")
+            if last and not is_in and not is_over and not (was_in and "already taken" in last) and "try again" not in last:
                 sys.exit(f"The arena does not let {name} in: {last}")
+            if not is_in and last:
+                print(last)
+            if is_over:
+                return
+            print(problem)
             print(f"Trying again in {RETRY} s; Ctrl-C stops.", flush=True)
             time.sleep(RETRY)
     except KeyboardInterrupt:
@@ -69,14 +72,15 @@ def play(connection, guard, name, join):
     def send(*words):
         connection.sendall((" ".join(words) + "\n").encode())
 
-    is_in, kind, moves, number, increment = False, "chess", [], 0, 0.0
+    is_in, kind, moves, players, number, increment = False, "chess", [], [], 0, 0.0
     send(*join)
     for line in connection.makefile(encoding="utf-8"):
         message, *fields = line.split()
         if message == "INFO":
             last = " ".join(fields)
-            print(last, flush=True)
             is_in = is_in or last.startswith("You joined")
+            if is_in and not last.startswith("Game over: "):  # GAME_OVER follows
+                print(last, flush=True)
             yield is_in, last
         elif message == "GAME_PAIRED":
             increment = float(fields[4])
@@ -84,8 +88,8 @@ def play(connection, guard, name, join):
         elif message == "VARIANT":
             kind = fields[1]
         elif message == "GAME_STARTED":
-            number = 0
-            print(f"Game of {kind}: {fields[1]} (first) against {fields[2]}", flush=True)
+            number, players = 0, fields[1:3]
+            print(f"Game of {kind}: {players[0]} (first) against {players[1]}", flush=True)
         elif message == "LEGAL_MOVES":
             moves = fields[1:]
         elif message == "YOUR_MOVE":  # game first second first's-seconds second's-seconds position
@@ -98,8 +102,17 @@ def play(connection, guard, name, join):
                 guard.restart()
             else:
                 print(f"Move {number}: {move}", flush=True)
-        elif message in ("GAME_OVER", "GAME_ABORTED"):
-            print(line.strip(), flush=True)
+        elif message == "GAME_OVER":  # game result reason
+            print(outcome(name, players, fields[1]) + ": " + " ".join(fields[2:]), flush=True)
+        elif message == "GAME_ABORTED":
+            print("The game was broken off: " + " ".join(fields), flush=True)
+
+
+def outcome(name, players, result):
+    """Returns how a game has ended for the player of this name."""
+    opponent = players[players[0] == name]
+    ended = "drew" if result == "0.5-0.5" else "won" if (result == "1-0") == (players[0] == name) else "lost"
+    return f"{name} {ended} against {opponent}"
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import sys
 import threading
 import time
 
+from names import FILE, FUNCTION
+
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 COMMAND = [sys.executable, os.path.join(FOLDER, "worker.py")]
 MARGIN = 0.4  # seconds of the clock: half to wait for the worker's reason, half for the way to the arena
@@ -27,7 +29,7 @@ class Guard:
         try:
             checked = subprocess.run(COMMAND + ["--check"], cwd=FOLDER, stdin=subprocess.DEVNULL, timeout=LOADING)
         except subprocess.TimeoutExpired:
-            sys.exit(f"my_bot.py was not loaded after {LOADING} s. Does it wait or loop outside of functions?")
+            sys.exit(f"{FILE} was not loaded after {LOADING} s. Does it wait or loop outside of functions?")
         if checked.returncode != 0:
             sys.exit(1)
         self.start()
@@ -68,7 +70,7 @@ class Guard:
 
     def problem(self, answer, limit):
         """Returns why this answer of the worker is no move."""
-        late = f"choose_move took longer than {limit:.1f} s"
+        late = f"{FUNCTION} took longer than {limit:.1f} s"
         if answer == "no answer":
             return late
         if answer and answer.startswith("error: "):
@@ -83,8 +85,8 @@ class Guard:
         try:
             code = self.worker.wait(timeout=0.1)
         except subprocess.TimeoutExpired:
-            return f"the program that runs choose_move answered {answer!r:.60}"
-        return "the program that runs choose_move ended " + (f"by signal {-code}" if code < 0 else f"with code {code}") + place
+            return f"the program that runs {FUNCTION} answered {answer!r:.60}"
+        return f"the program that runs {FUNCTION} ended " + (f"by signal {-code}" if code < 0 else f"with code {code}") + place
 
     def rest(self, line):
         """Returns this line and those that follow it at once."""

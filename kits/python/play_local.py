@@ -5,16 +5,19 @@ greedy (the default) takes the most valuable piece, random plays any move, and `
 
 import random
 import sys
+import threading
 import time
 
 try:
     import chess
 except ImportError:
-    sys.exit("play_local.py needs python-chess, which is not installed: pip install chess")
+    sys.exit("play_local.py needs python-chess, which is not installed: python3 -m pip install chess")
 
-from guard import Guard
+from guard import Guard, time_limit
+from names import FILE, FUNCTION
 
 CLOCK, INCREMENT = 60.0, 0.5  # seconds
+PATIENCE = 5  # seconds until it says that the bot is still thinking
 VALUES = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9}
 
 
@@ -51,12 +54,17 @@ def main():
         sys.exit("against whom? python3 play_local.py greedy, random or me")
     board, clock, guard = chess.Board(), CLOCK, Guard()
     bot_is = random.choice([chess.WHITE, chess.BLACK])
-    print("my_bot.py is", chess.COLOR_NAMES[bot_is], "(capital letters)" if bot_is else "(small letters)")
+    print(FILE, "is", chess.COLOR_NAMES[bot_is], "(capital letters)" if bot_is else "(small letters)")
     try:
         while board.outcome(claim_draw=True) is None:
             if board.turn == bot_is:
                 began, moves = time.monotonic(), [move.uci() for move in board.legal_moves]
+                waiting = f"{FUNCTION} is still thinking; after {time_limit(clock, INCREMENT):.1f} s a random move is played"
+                timer = threading.Timer(PATIENCE, print, [waiting])
+                timer.daemon = True
+                timer.start()
                 text, problem = guard.choose("chess", board.fen(), clock, CLOCK, INCREMENT, moves)
+                timer.cancel()
                 clock += INCREMENT - (time.monotonic() - began)
                 move = board.parse_uci(text)
                 if problem:
@@ -68,7 +76,7 @@ def main():
             board.push(move)
             print(board, flush=True)
         outcome = board.outcome(claim_draw=True)
-        winner = {None: "a draw", bot_is: "my_bot.py wins"}.get(outcome.winner, "my_bot.py loses")
+        winner = {None: "a draw", bot_is: f"{FILE} wins"}.get(outcome.winner, f"{FILE} loses")
         print(f"\n{winner}: {outcome.termination.name.lower().replace('_', ' ')}")
     except (KeyboardInterrupt, EOFError):
         print("\nStopped.")

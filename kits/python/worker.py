@@ -16,8 +16,10 @@ import traceback
 
 try:
     import chess.variant
-except ImportError:  # choose_move then gets a Position in every game
+except ImportError:
     chess = None
+
+from names import FILE, FUNCTION
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 MEMORY_MIB = 1024  # of the worker, where the system can limit it; raise it for large libraries such as PyTorch
@@ -33,8 +35,6 @@ def main():
     limit_memory()
     module, problem = load()
     if "--check" in sys.argv:
-        if chess is None:
-            print("python-chess is not installed, so my_bot.py sees only the legal moves: pip install chess", file=sys.stderr)
         sys.exit(problem)
     for line in requests:
         answer = "error: " + problem if problem else answer_to(line.rstrip("\r\n"), module.choose_move, answers)
@@ -61,17 +61,19 @@ def limit_memory():
 
 def load():
     """Returns the module my_bot, and why it cannot be used."""
+    if chess is None:
+        return None, "python-chess is not installed: python3 -m pip install chess"
     try:
         module = importlib.import_module("my_bot")
-        return module, None if hasattr(module, "choose_move") else "my_bot.py has no function choose_move(board, clock)"
+        return module, None if hasattr(module, "choose_move") else f"{FILE} has no function {FUNCTION}(board, clock)"
     except ModuleNotFoundError as error:
-        return None, f"my_bot.py needs {error.name}, which is not installed: pip install {error.name}"
+        return None, f"{FILE} needs {error.name}, which is not installed: python3 -m pip install {error.name}"
     except SyntaxError as error:
-        return None, f"my_bot.py cannot be read: {error.msg}, line {error.lineno} of {os.path.basename(error.filename or '')}"
+        return None, f"{FILE} cannot be read: {error.msg}, line {error.lineno} of {os.path.basename(error.filename or '')}"
     except SystemExit as error:
-        return None, f"my_bot.py ended: {error}"
+        return None, error.code if isinstance(error.code, str) else f"{FILE} ended: {error}"
     except BaseException as error:
-        return None, "my_bot.py cannot be loaded: " + explain(error)
+        return None, f"{FILE} cannot be loaded: " + explain(error)
 
 
 def answer_to(line, choose_move, answers):
@@ -89,12 +91,12 @@ def answer_to(line, choose_move, answers):
         finally:
             faulthandler.cancel_dump_traceback_later()
     except MemoryError as error:
-        return f"error: choose_move needed more than the {MEMORY_MIB} MiB that it may use" + where(error)
+        return f"error: {FUNCTION} needed more than the {MEMORY_MIB} MiB that it may use" + where(error)
     except BaseException as error:
-        return "error: choose_move raised " + explain(error)
+        return f"error: {FUNCTION} raised " + explain(error)
     text = text_of(choice, board, moves)
     if text is None:
-        return f"error: choose_move returned {describe(choice)}; legal moves: {' '.join(moves)}"
+        return f"error: {FUNCTION} returned {describe(choice)}; legal moves: {' '.join(moves)}"
     boards.played(text)
     return text
 
@@ -135,8 +137,6 @@ boards = Boards()
 
 def parse(kind, fen):
     """Returns the board of a game that python-chess knows, else raises ValueError."""
-    if chess is None:
-        raise ValueError("not installed")
     if kind == "chess960":
         return chess.Board(fen, chess960=True)
     return chess.variant.find_variant(kind.replace("-", " "))(fen)
@@ -158,6 +158,8 @@ def text_of(choice, board, moves):
 def describe(choice):
     if choice is None:
         return "None: does each way through it end with `return`?"
+    if getattr(choice, "resigned", False):
+        return "a resignation, which is ignored"
     name = type(choice).__name__
     shown = choice if isinstance(choice, str) else str(choice) if name == "Move" else repr(choice)
     shown = " ".join(shown.split())[:60]

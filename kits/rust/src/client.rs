@@ -7,7 +7,7 @@ use std::{
     error::Error,
     fs,
     io::{self, BufRead, BufReader, Write},
-    net::TcpStream,
+    net::{TcpStream, ToSocketAddrs},
     thread,
     time::Duration,
 };
@@ -15,6 +15,7 @@ use std::{
 use crate::guard::Guard;
 
 const RETRY: Duration = Duration::from_secs(2); // until the next try to reach the arena
+const PATIENCE: Duration = Duration::from_secs(10); // until a try fails
 
 /// What the arena said on a connection.
 #[derive(Default)]
@@ -50,34 +51,51 @@ pub fn run(name_and_key: &[&str]) -> Result<(), Box<dyn Error>> {
         setting("tournament")
     )
     .replace("  ", " ");
-    let arena = setting("arena");
+    let arena = setting("arena").trim_start_matches("tcp://");
     let mut guard = Guard::new()?;
     let mut was_in = false;
     loop {
         let mut session = Session::default();
-        match TcpStream::connect(arena)
+        let problem = match connect(arena)
             .and_then(|connection| play(connection, &mut session, &mut guard, name, &join))
         {
-            Ok(()) => println!("The arena has closed the connection."),
-            Err(error) => println!(
+            Ok(()) => "The arena has closed the connection.".to_owned(),
+            Err(error) => format!(
                 "Cannot reach the arena at {arena}: {error}. Is it running, and is settings.txt right?"
             ),
-        }
+        };
         was_in |= session.is_in;
         let last = session.last;
-        if last.ends_with("is over") {
-            return Ok(());
-        }
+        let is_over = last.ends_with("is over");
         if !last.is_empty()
             && !session.is_in
+            && !is_over
             && !(was_in && last.contains("already taken"))
             && !last.contains("try again")
         {
             return Err(format!("The arena does not let {name} in: {last}").into());
         }
+        if !last.is_empty() && !session.is_in {
+            println!("{last}");
+        }
+        if is_over {
+            return Ok(());
+        }
+        println!("{problem}");
         println!("Trying again in {} s; Ctrl-C stops.", RETRY.as_secs());
         thread::sleep(RETRY);
     }
+}
+
+fn connect(arena: &str) -> io::Result<TcpStream> {
+    let mut last = io::Error::other("this host has no address");
+    for address in arena.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, PATIENCE) {
+            Ok(connection) => return Ok(connection),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 /// Enables TCP keep-alive, so that a connection that died silently ends.
@@ -110,6 +128,7 @@ fn play(
     enable_keep_alive(&connection)?;
     let mut arena = &connection;
     let mut send = |line: String| arena.write_all((line + "\n").as_bytes());
+    let mut players = [String::new(), String::new()]; // first and second
     let (mut kind, mut moves, mut number, mut increment) = ("chess".to_owned(), Vec::new(), 0, 0.0);
     send(join.to_owned())?;
     for line in BufReader::new(&connection).lines() {
@@ -121,7 +140,10 @@ fn play(
             "INFO" => {
                 session.last = line["INFO".len()..].trim().to_owned();
                 session.is_in |= session.last.starts_with("You joined");
-                println!("{}", session.last);
+                // GAME_OVER follows.
+                if session.is_in && !session.last.starts_with("Game over: ") {
+                    println!("{}", session.last);
+                }
             }
             // game first second seconds increment
             "GAME_PAIRED" => {
@@ -131,6 +153,7 @@ fn play(
             "VARIANT" => kind = word(2).to_owned(),
             "GAME_STARTED" => {
                 number = 0;
+                players = [word(2).to_owned(), word(3).to_owned()];
                 println!("Game of {kind}: {} (first) against {}", word(2), word(3));
             }
             "LEGAL_MOVES" => moves = line.split(' ').skip(2).map(str::to_owned).collect(),
@@ -149,9 +172,28 @@ fn play(
                     guard.restart()?;
                 }
             }
-            "GAME_OVER" | "GAME_ABORTED" => println!("{line}"),
+            // game result reason
+            "GAME_OVER" => {
+                let reason = line.splitn(4, ' ').nth(3).unwrap_or_default();
+                println!("{}: {reason}", outcome(name, &players, word(2)));
+            }
+            "GAME_ABORTED" => println!(
+                "The game was broken off: {}",
+                line["GAME_ABORTED".len()..].trim()
+            ),
             _ => {} // moves of both players, clock updates, chat
         }
     }
     Ok(())
+}
+
+/// Returns how a game has ended for the player of this name.
+fn outcome(name: &str, [first, second]: &[String; 2], result: &str) -> String {
+    let is_first = first == name;
+    let ended = match result {
+        "0.5-0.5" => "drew",
+        _ if (result == "1-0") == is_first => "won",
+        _ => "lost",
+    };
+    format!("{name} {ended} against {}", if is_first { second } else { first })
 }

@@ -4,7 +4,10 @@ use std::{
     env, fmt,
     io::{self, BufRead, BufReader, Write},
     process::{Child, Command, Stdio},
-    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    sync::{
+        Arc, Mutex,
+        mpsc::{self, Receiver, RecvTimeoutError},
+    },
     thread,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -15,6 +18,7 @@ const MARGIN: f64 = 0.4; // seconds of the clock: half to wait for the worker's 
 pub struct Guard {
     worker: Child,
     answers: Receiver<String>,
+    last_words: Arc<Mutex<String>>, // its last line on stderr
 }
 
 /// A legal move, and why it is not that of choose_move.
@@ -34,6 +38,7 @@ impl Guard {
             .arg("worker")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .spawn();
         let mut worker = program?;
         let (sender, answers) = mpsc::channel();
@@ -42,13 +47,34 @@ impl Guard {
             .take()
             .map(BufReader::new)
             .ok_or(io::ErrorKind::BrokenPipe)?;
+        let stderr = worker
+            .stderr
+            .take()
+            .map(BufReader::new)
+            .ok_or(io::ErrorKind::BrokenPipe)?;
+        let last_words = Arc::new(Mutex::new(String::new()));
+        let (heard, until_its_end) = (Arc::clone(&last_words), sender.clone());
+        thread::spawn(move || {
+            for line in stderr.split(b'\n').map_while(Result::ok) {
+                let line = String::from_utf8_lossy(&line).into_owned();
+                eprintln!("{line}");
+                if let Ok(mut last) = heard.lock() {
+                    *last = line;
+                }
+            }
+            drop(until_its_end); // the answers end after the last words
+        });
         thread::spawn(move || {
             stdout
                 .lines()
                 .map_while(Result::ok)
                 .try_for_each(|line| sender.send(line))
         });
-        Ok(Guard { worker, answers })
+        Ok(Guard {
+            worker,
+            answers,
+            last_words,
+        })
     }
 
     /// Replaces a worker that was late or failed by a new one.
@@ -90,11 +116,14 @@ impl Guard {
             Ok(answer) => answer.strip_prefix("error: ").unwrap_or(&answer).to_owned(),
             Err(RecvTimeoutError::Timeout) => format!("choose_move took longer than {limit:.1} s"),
             Err(RecvTimeoutError::Disconnected) => {
-                let status = self
-                    .worker
-                    .wait()
-                    .map_or_else(|error| error.to_string(), |status| status.to_string());
-                format!("the program that runs choose_move ended ({status})")
+                let status = self.worker.wait();
+                let killed = status.as_ref().is_ok_and(|status| status.code().is_none());
+                let why = match self.last_words.lock() {
+                    Ok(last) if killed && !last.is_empty() => format!(": {last}"),
+                    _ => String::new(),
+                };
+                let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+                format!("the program that runs choose_move ended ({status}){why}")
             }
         };
         Choice {
