@@ -47,6 +47,8 @@ static class Worker {
                 move = position.Kind == "chess"
                     ? MyBot.ChooseMove(new Board(position.Fen), clock).ToString()
                     : MyBot.ChooseMove(position, clock);
+            } catch (TypeInitializationException error) { // of a static field
+                mistake = error.InnerException ?? error;
             } catch (Exception error) {
                 mistake = error;
             }
@@ -66,7 +68,7 @@ static class Worker {
     /// Prints an exception with the lines of the bot, and returns it on one line.
     static string Explain(Exception mistake) {
         var frames = new StackTrace(mistake, true).GetFrames() ?? new StackFrame[0];
-        var places = frames.Where(frame => frame.GetFileName() != null && Path.GetFileName(frame.GetFileName()) != "Worker.cs")
+        var places = frames.Where(frame => !new[] { null, "Worker.cs", "Board.cs" }.Contains(Path.GetFileName(frame.GetFileName())))
             .Select(frame => string.Format("line {0} of {1} (in {2})",
                 frame.GetFileLineNumber(), Path.GetFileName(frame.GetFileName()), frame.GetMethod().Name))
             .Take(10).ToArray();

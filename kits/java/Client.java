@@ -30,7 +30,7 @@ public class Client {
     private int number;
     private double increment;
 
-    private Client(String name) throws IOException {
+    private Client(String name) throws IOException, InterruptedException {
         this.name = name;
     }
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
@@ -30,7 +31,11 @@ class Guard implements AutoCloseable {
         }
     }
 
-    Guard() throws IOException {
+    Guard() throws IOException, InterruptedException {
+        if (worker("--check").redirectOutput(ProcessBuilder.Redirect.INHERIT).start().waitFor() != 0) {
+            System.err.println("MyBot cannot be loaded. Does `javac *.java` end without an error?");
+            System.exit(1);
+        }
         start();
     }
 
@@ -77,10 +82,15 @@ class Guard implements AutoCloseable {
         start();
     }
 
-    private void start() throws IOException {
+    private static ProcessBuilder worker(String... arguments) {
         String java = System.getProperty("java.home") + File.separator + "bin" + File.separator + "java";
-        worker = new ProcessBuilder(java, MEMORY, "-cp", System.getProperty("java.class.path"), "Worker")
-                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        List<String> command = new ArrayList<>(List.of(java, MEMORY, "-cp", System.getProperty("java.class.path"), "Worker"));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+    }
+
+    private void start() throws IOException {
+        worker = worker().start();
         requests = new OutputStreamWriter(worker.getOutputStream(), "UTF-8");
         BufferedReader lines = worker.inputReader();
         BlockingQueue<String> queue = new LinkedBlockingQueue<>();

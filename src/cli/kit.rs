@@ -21,8 +21,8 @@ use super::{CliError, print, unwritten, usage};
 /// Write a starter kit: a folder in which a student writes one function that chooses a move
 ///
 /// The kit holds a client for the arena, which guards the function: a late, failing or illegal answer is replaced by a legal
-/// move, and the student sees why. It also holds a local opponent, a test with ten positions and a README. Without arguments
-/// the command lists the kits.
+/// move, and the student sees why. It also holds a local opponent, a README and, except `homemade`, a test with ten positions.
+/// Without arguments the command lists the kits.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -137,12 +137,22 @@ const TOURNAMENT: &str = "tournament = class\n";
 const SETTINGS: &str = "settings.txt";
 /// End of the names of files that would otherwise make a part of this repository a project of its own.
 const TEMPLATE: &str = ".in";
+/// Folders and files that toolchains leave where a kit was tried, and endings of such files.
+const BUILT: &[&str] =
+    &["__pycache__", "node_modules", "package-lock.json", "my_bot", "bin", "obj", "target", "Cargo.lock"];
+const BUILT_ENDINGS: &[&str] = &[".class", ".exe", ".mdb", ".pdb"];
+
+/// Whether a file below `kits/` is one that a toolchain left there, where a kit was tried.
+fn is_built(path: &str) -> bool {
+    path.split('/').any(|name| BUILT.contains(&name)) || BUILT_ENDINGS.iter().any(|end| path.ends_with(end))
+}
 
 fn kits() -> PossibleValuesParser {
     PossibleValuesParser::new(KITS.iter().map(|kit| PossibleValue::new(kit.name).help(kit.needs)))
 }
 
 fn authority(text: &str) -> Result<String, String> {
+    let text = text.strip_prefix("tcp://").unwrap_or(text);
     let address = format!("tcp://{text}").parse::<Address>();
     address.map(|_| text.to_owned()).map_err(|_| "expected HOST:PORT, such as localhost:8000".to_owned())
 }
@@ -192,8 +202,7 @@ impl Kit {
         let mut files = BTreeMap::new();
         for part in self.parts {
             for path in Files::iter() {
-                // Python leaves compiled files where it ran.
-                let below = path.strip_prefix(part).filter(|_| !path.contains("__pycache__"));
+                let below = path.strip_prefix(part).filter(|_| !is_built(&path));
                 let name = match below {
                     // The part is this file, or a folder with it.
                     Some("") => path.rsplit('/').next(),

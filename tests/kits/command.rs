@@ -25,7 +25,7 @@ fn a_kit_is_written_with_the_teachers_settings() {
     let kit = folder.path().join("bots/mine");
     let written = zeitnot(&["kit", "python"])
         .arg(&kit)
-        .args(["--arena", "arena.example:8000", "--tournament", "course"])
+        .args(["--arena", "tcp://arena.example:8000", "--tournament", "course"])
         .output()
         .unwrap();
     assert!(written.status.success(), "{}", err(&written));

@@ -27,7 +27,7 @@ struct Language {
 }
 
 /// Time of the game with faults: a function that never returns costs half of what is left.
-const TIME: &str = "time = '24+0'\nplayers = 2\ngames_per_pair = 1";
+const TIME: &str = "time = '16+0'\nplayers = 2\ngames_per_pair = 1";
 
 impl Language {
     async fn works(&self) {
@@ -170,7 +170,7 @@ const JAVASCRIPT: Language = Language {
     problems: &[
         "chooseMove threw RangeError: lost my way, line {lost my} of my_bot.js (in chooseMove)",
         "chooseMove returned 'e2e9', which is not legal here; legal moves: ",
-        "chooseMove returned undefined, which is not legal here; legal moves: ",
+        "chooseMove returned undefined: does each way through it end with `return`?; legal moves: ",
         "",
         "the program that runs chooseMove ended with code 3",
         "chooseMove needed more than the 512 MiB that it may use, at line {case 6} of my_bot.js (in chooseMove)",
@@ -219,7 +219,7 @@ const RUST: Language = Language {
         "choose_move panicked: index out of bounds: the len is 3 but the index is ",
         "",
         "the program that runs choose_move ended (exit status: 3)",
-        "the program that runs choose_move ended (signal: 6 (SIGABRT)",
+        ": memory allocation of 4294967296 bytes failed; played ",
         "choose_move took longer than ",
         "",
     ],

@@ -78,6 +78,23 @@ async fn a_mistake_in_search_is_shown_with_its_line() {
 }
 
 #[test(limit = LONG)]
+async fn a_resignation_is_ignored_and_said() {
+    if !has_python() {
+        return;
+    }
+    let [first, _] = plays_two_moves("homemade", CLIENT, "20+0", async |kit| {
+        kit.replace(
+            "homemade.py",
+            "        def gain",
+            "        return PlayResult(None, None, resigned=True)\n\n        def gain",
+        );
+    })
+    .await;
+    let problem = "Move 1: search returned a resignation, which is ignored; legal moves: ";
+    assert!(first.starts_with(problem), "{first}");
+}
+
+#[test(limit = LONG)]
 async fn one_of_several_classes_is_chosen_by_name() {
     if !has_python() {
         return;

@@ -179,7 +179,10 @@ async fn a_bot_that_cannot_be_loaded_joins_no_tournament() {
             "def choose_move(board, clock)\n    pass\n",
             "my_bot.py cannot be read: expected ':', line 1 of my_bot.py",
         ),
-        ("import nonesuch\n", "my_bot.py needs nonesuch, which is not installed: pip install nonesuch"),
+        (
+            "import nonesuch\n",
+            "my_bot.py needs nonesuch, which is not installed: python3 -m pip install nonesuch",
+        ),
         ("def choose(board): pass\n", "my_bot.py has no function choose_move(board, clock)"),
         (
             "x = 1 / 0\n",
@@ -192,6 +195,10 @@ async fn a_bot_that_cannot_be_loaded_joins_no_tournament() {
         assert!(told.iter().any(|line| line == problem), "{told:#?}");
         assert!(!told.iter().any(|line| line.contains("joined")), "{told:#?}");
     }
+    kit.put("chess.py", "raise ImportError\n");
+    let (code, told) = kit.start("python3 client.py alice").ends().await;
+    let problem = "python-chess is not installed: python3 -m pip install chess";
+    assert!(code == Some(1) && told == [problem], "{told:#?}");
 }
 
 #[test(limit = LONG)]
@@ -219,7 +226,7 @@ async fn a_refused_join_ends_the_client_with_the_arenas_reason() {
         let (code, told) = kit.start(&format!("{CLIENT} {name}")).ends().await;
         assert_eq!(code, Some(1), "{told:#?}");
         let line = format!("The arena does not let alice in: {reason}");
-        assert!(told.iter().any(|told| told.starts_with(&line)), "{told:#?}");
+        assert!(told.len() == 1 && told[0].starts_with(&line), "{told:#?}");
     };
     refused("alice", "Tournament class requires a key: JOIN tournament name key").await;
     refused("alice wrong", "That is not the key for alice").await;
@@ -240,6 +247,7 @@ async fn a_lost_connection_is_made_anew() {
     }
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let kit = Kit::write_for("python", &listener.local_addr().unwrap().to_string());
+    kit.replace("settings.txt", "arena = ", "arena = tcp://");
     let client = kit.start("python3 client.py alice key");
     for _ in 0..2 {
         let (stream, _) = soon("a connection", listener.accept()).await.unwrap();

@@ -195,5 +195,8 @@ fn outcome(name: &str, [first, second]: &[String; 2], result: &str) -> String {
         _ if (result == "1-0") == is_first => "won",
         _ => "lost",
     };
-    format!("{name} {ended} against {}", if is_first { second } else { first })
+    format!(
+        "{name} {ended} against {}",
+        if is_first { second } else { first }
+    )
 }

@@ -122,7 +122,8 @@ impl Guard {
                     Ok(last) if killed && !last.is_empty() => format!(": {last}"),
                     _ => String::new(),
                 };
-                let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+                let status =
+                    status.map_or_else(|error| error.to_string(), |status| status.to_string());
                 format!("the program that runs choose_move ended ({status}){why}")
             }
         };
