@@ -75,7 +75,7 @@ def play(connection, guard, name, join):
     is_in, kind, moves, players, number, increment = False, "chess", [], [], 0, 0.0
     send(*join)
     for line in connection.makefile(encoding="utf-8"):
-        message, *fields = line.split()
+        message, *fields = line.split() or [""]
         if message == "INFO":
             last = " ".join(fields)
             is_in = is_in or last.startswith("You joined")
