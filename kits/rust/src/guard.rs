@@ -14,11 +14,14 @@ use std::{
 
 const MARGIN: f64 = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
 
+/// What Rust says on stderr before it ends a program that has used up its memory or its stack.
+const CAUSES: [&str; 2] = ["memory allocation of ", "fatal runtime error: "];
+
 /// A worker. One that is late, fails or ends is to be replaced by a new one.
 pub struct Guard {
     worker: Child,
     answers: Receiver<String>,
-    last_words: Arc<Mutex<String>>, // its last line on stderr
+    cause: Arc<Mutex<String>>, // of its end, if it said one
 }
 
 /// A legal move, and why it is not that of choose_move.
@@ -52,17 +55,19 @@ impl Guard {
             .take()
             .map(BufReader::new)
             .ok_or(io::ErrorKind::BrokenPipe)?;
-        let last_words = Arc::new(Mutex::new(String::new()));
-        let (heard, until_its_end) = (Arc::clone(&last_words), sender.clone());
+        let cause = Arc::new(Mutex::new(String::new()));
+        let (heard, until_its_end) = (Arc::clone(&cause), sender.clone());
         thread::spawn(move || {
             for line in stderr.split(b'\n').map_while(Result::ok) {
                 let line = String::from_utf8_lossy(&line).into_owned();
                 eprintln!("{line}");
-                if let Ok(mut last) = heard.lock() {
-                    *last = line;
+                if CAUSES.iter().any(|begin| line.starts_with(begin))
+                    && let Ok(mut cause) = heard.lock()
+                {
+                    *cause = line;
                 }
             }
-            drop(until_its_end); // the answers end after the last words
+            drop(until_its_end); // the answers end after it
         });
         thread::spawn(move || {
             stdout
@@ -73,7 +78,7 @@ impl Guard {
         Ok(Guard {
             worker,
             answers,
-            last_words,
+            cause,
         })
     }
 
@@ -117,9 +122,8 @@ impl Guard {
             Err(RecvTimeoutError::Timeout) => format!("choose_move took longer than {limit:.1} s"),
             Err(RecvTimeoutError::Disconnected) => {
                 let status = self.worker.wait();
-                let killed = status.as_ref().is_ok_and(|status| status.code().is_none());
-                let why = match self.last_words.lock() {
-                    Ok(last) if killed && !last.is_empty() => format!(": {last}"),
+                let why = match self.cause.lock() {
+                    Ok(cause) if !cause.is_empty() => format!(": {cause}"),
                     _ => String::new(),
                 };
                 let status =
