@@ -2,6 +2,7 @@ using System;
 using System.IO;
 using System.Linq;
 using System.Net.Sockets;
+using System.Runtime.CompilerServices;
 using System.Threading;
 
 /// Plays on an arena with ChooseMove of MyBot: my_bot client NAME [KEY]. No need to change this file.
@@ -44,6 +45,12 @@ class Client {
         ushort port;
         if (colon < 1 || !ushort.TryParse(arena.Substring(colon + 1), out port) || Setting("tournament") == "") {
             Console.Error.WriteLine("settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`");
+            return 1;
+        }
+        try {
+            RuntimeHelpers.RunClassConstructor(typeof(MyBot).TypeHandle);
+        } catch (TypeInitializationException error) {
+            Console.Error.WriteLine("MyBot cannot be loaded: " + error.GetBaseException());
             return 1;
         }
         var join = string.Join(" ", "JOIN", Setting("tournament"), name, key, "+moves +protocol=1").Replace("  ", " ");
