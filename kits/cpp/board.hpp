@@ -83,7 +83,7 @@ public:
         return at(move.to) != '.' || (kind(at(move.from)) == 'P' && move.to == now.en_passant);
     }
 
-    /// Whether the side to move is in check.
+    /// Returns whether the side to move is in check.
     bool in_check() const { return attacked(king(now.white), !now.white); }
     bool is_checkmate() { return in_check() && legal_moves().empty(); }
 
@@ -178,7 +178,7 @@ private:
         return file < 0 || file > 7 || rank < 0 || rank > 7 ? -1 : rank * 8 + file;
     }
 
-    /// Whether a piece of this colour attacks the square.
+    /// Returns whether a piece of this colour attacks the square.
     bool attacked(int square, bool by_white) const {
         return square >= 0 && (reaches(square, KNIGHT, false, by_white, "N") || reaches(square, QUEEN, false, by_white, "K") ||
                                reaches(square, ROOK, true, by_white, "RQ") || reaches(square, BISHOP, true, by_white, "BQ") ||

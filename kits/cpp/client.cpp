@@ -23,7 +23,7 @@
 static const int RETRY = 2; // seconds until the next try to reach the arena
 static const int PATIENCE = 10; // seconds until a try fails
 
-/// What the arena said on a connection.
+/// Messages of the arena on one connection.
 struct Session {
     bool is_in = false;
     std::string last; // INFO
@@ -92,7 +92,7 @@ static std::string rest(const std::vector<std::string>& words, size_t at) {
     return text;
 }
 
-/// How a game has ended for the player of this name.
+/// Describes the end of a game for the player of this name.
 static std::string outcome(const std::string& name, const std::pair<std::string, std::string>& players, const std::string& result) {
     const bool first = players.first == name;
     const std::string ended = result == "0.5-0.5" ? "drew" : (result == "1-0") == first ? "won" : "lost";

@@ -17,7 +17,7 @@ static const double CLOCK = 60; // seconds
 static const double INCREMENT = 0.5;
 static std::mt19937 generator{std::random_device{}()};
 
-/// How the game has ended, or nothing. `times`: how often the position has been on the board.
+/// The game's end in words, or nothing. `times`: how often the position has been on the board.
 static std::string end_of(Board& board, int times) {
     if (board.legal_moves().empty()) {
         return board.in_check() ? "checkmate" : "stalemate";

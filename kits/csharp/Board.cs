@@ -109,7 +109,7 @@ public class Board {
         return At(move.To) != '.' || char.ToUpper(At(move.From)) == 'P' && move.To == now.EnPassant;
     }
 
-    /// Whether the side to move is in check.
+    /// Returns whether the side to move is in check.
     public bool InCheck() {
         return Attacked(King(now.White), !now.White);
     }
@@ -179,7 +179,7 @@ public class Board {
         return file < 0 || file > 7 || rank < 0 || rank > 7 ? -1 : rank * 8 + file;
     }
 
-    /// Whether a piece of this colour attacks the square.
+    /// Returns whether a piece of this colour attacks the square.
     bool Attacked(int square, bool byWhite) {
         return square >= 0 && (Reaches(square, Knight, false, byWhite, "N") || Reaches(square, Queen, false, byWhite, "K")
             || Reaches(square, Rook, true, byWhite, "RQ") || Reaches(square, Bishop, true, byWhite, "BQ")

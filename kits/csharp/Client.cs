@@ -108,7 +108,7 @@ class Client {
         }
     }
 
-    /// How a game has ended for us.
+    /// Describes the end of a game for us.
     string Outcome(string result) {
         var first = players[0] == name;
         var ended = result == "0.5-0.5" ? "drew" : (result == "1-0") == first ? "won" : "lost";

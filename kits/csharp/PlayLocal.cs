@@ -55,7 +55,7 @@ static class PlayLocal {
         return 0;
     }
 
-    /// How the game has ended, or null. times: how often the position has been on the board.
+    /// The game's end in words, or null. times: how often the position has been on the board.
     static string End(Board board, int times) {
         if (board.LegalMoves().Count == 0) {
             return board.InCheck() ? "checkmate" : "stalemate";

@@ -1,3 +1,3 @@
-"""What messages call the file and the function that they are about. No need to change this file."""
+"""Names of the file and the function in messages. No need to change this file."""
 
 FILE, FUNCTION = "homemade.py", "search"

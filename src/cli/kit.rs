@@ -142,7 +142,7 @@ const BUILT: &[&str] =
     &["__pycache__", "node_modules", "package-lock.json", "my_bot", "bin", "obj", "target", "Cargo.lock"];
 const BUILT_ENDINGS: &[&str] = &[".class", ".exe", ".mdb", ".pdb"];
 
-/// Whether a file below `kits/` is one that a toolchain left there, where a kit was tried.
+/// Returns whether a file below `kits/` is one that a toolchain left there, where a kit was tried.
 fn is_built(path: &str) -> bool {
     path.split('/').any(|name| BUILT.contains(&name)) || BUILT_ENDINGS.iter().any(|end| path.ends_with(end))
 }

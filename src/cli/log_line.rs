@@ -30,7 +30,7 @@ const TOURNAMENT: &str = "tournament";
 pub(super) struct ShortLine(pub(super) fn() -> usize);
 
 /// Format of a span's fields: the last value alone, without the scheme of a URL. It is what tells one span from others:
-/// the player, the game, the server. A tournament stands behind its player: `alice in class`.
+/// the player, the game, the server. A tournament follows its player: `alice in class`.
 pub(super) struct LastValue;
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> FormatEvent<S, LastValue> for ShortLine {

@@ -64,7 +64,7 @@ async fn a_game_from_the_request_to_its_end() {
     let (turn, clocks) = player.asked().await;
     assert_eq!(clocks.unwrap().left.0, [Duration::from_secs(10); 2]);
     player.play(turn, "e2e4").await;
-    // What comes too late for its turn is not sent.
+    // A move for an earlier turn is not sent.
     player.play(turn, "d2d4").await;
     assert_eq!(wire.finished(0).await, "e2e4");
     wire.clock("0", 9).await;
@@ -212,7 +212,7 @@ async fn a_lost_connection_loses_its_game_and_the_client_comes_again() {
     player.turn().await;
     drop(wire);
     assert_eq!(player.ended().await, "no result: the server closed the connection");
-    // Half a message is none.
+    // Half a message is discarded.
     let mut wire = server.playing("0").await;
     let mut player = client.game().await;
     wire.write("{\"event\":\"over\",\"data\":{}}").await;

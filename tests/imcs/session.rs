@@ -124,7 +124,7 @@ async fn a_game_from_its_list_to_its_end() {
     assert_eq!(clocks.left.0.map(|left| left.as_millis()), [60_000, 60_500]);
     assert_eq!(clocks.moves_to_go, Some(40));
     player.play(turn, "a2a3").await;
-    // What comes too late for its turn is not sent.
+    // A move for an earlier turn is not sent.
     player.play(turn, "b2b3").await;
     wire.hears("a2-a3").await;
 

@@ -21,7 +21,7 @@ struct Language {
     /// The beginning of the function in it, before which the faults are put.
     begin: &'static str,
     faults: &'static str,
-    /// What the student reads of each move; empty where the bot's move is played. `{text}` is the number of the bot's line that
+    /// The line that the student reads for each move; empty where the bot's move is played. `{text}` is the number of the bot's line that
     /// has this text.
     problems: &'static [&'static str],
 }

@@ -22,7 +22,7 @@ use crate::support::{
 /// Settings of a tournament of one game.
 const QUICK_GAME: &str = "time = '30+0.2'\nplayers = 2\ngames_per_pair = 1";
 
-/// What a client says of the end of a game.
+/// Returns the client's line about the end of a game.
 const ENDS: [&str; 3] = [" won against ", " lost against ", " drew against "];
 
 /// A kit on disk, with the settings for tournament `class` of an arena.

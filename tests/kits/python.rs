@@ -18,7 +18,7 @@ const CLIENT: &str = "python3 client.py";
 /// Arena of kits that do not connect.
 pub(super) const NOWHERE: &str = "localhost:1";
 
-/// Whether Python and python-chess are there.
+/// Returns whether Python and python-chess are there.
 pub(super) fn has_python() -> bool {
     has_program("python3", "python3") && {
         let there = Command::new("python3").args(["-c", "import chess"]).output().unwrap();

@@ -277,7 +277,7 @@ async fn orders_hold_for_players_that_the_arena_provides(storage: Storage) {
         let (status, answer) = page.order("POST", &path, json!({})).await;
         assert_eq!(status, 204, "{path}: {answer}");
     };
-    // Until alice moves, the game goes on.
+    // The game runs until alice moves.
     let begin = async |alice: &mut Player| {
         let paired = alice.expect("GAME_PAIRED").await;
         alice.ack(&paired).await;

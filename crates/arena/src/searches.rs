@@ -160,7 +160,7 @@ impl PlayVisitor for Find<'_> {
         Some(Box::pin(async move {
             let wanted = Wanted::new(&searches.0);
             let side = game.now().side_to_move();
-            // Whoever waits longer loses on time.
+            // A longer wait would lose on time.
             let last = clocks.map(|clocks| Instant::now() + budget(time, clocks, side).hard);
             let place = select! {
                 place = searches.0.places.acquire() => place.ok()?,

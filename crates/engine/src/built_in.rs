@@ -92,7 +92,7 @@ impl BuiltIn {
         let positions = if self == BuiltIn::Random { &[] } else { &POSITIONS[..] };
         let factory = EngineFactory::new(&config)?;
         for position in positions.iter().filter_map(|fen| Chess::parse(fen).ok()) {
-            // What is found, not what is chosen by chance.
+            // The search's findings are the same each time; the choice among them is random.
             let watch = |progress: &Progress<Chess>| {
                 let mv = progress.pv.first().map(|&mv| position.write(mv).to_string());
                 let found = format!("{mv:?} {} {}", progress.score.get(), progress.nodes);

@@ -201,7 +201,7 @@ impl<G: Game> Thinker<G> for Weakened<G> {
             if progress.multipv > asked.get() { ControlFlow::Continue(()) } else { (task.watch)(progress) }
         };
         let report = self.thinker.think(&Task { limits: &limits, watch: &watch, ..*task });
-        // Without errors, the search's own choice stands, which may be of an iteration that it did not finish.
+        // Without errors, the search's own choice remains, perhaps from an iteration that it did not finish.
         if self.handicap.error > 0
             && let Some(chosen) = self.choose(&lines.into_inner().unwrap_or_else(PoisonError::into_inner))
         {
@@ -250,7 +250,7 @@ mod tests {
             let found = (handicap.nodes as f64, f64::from(handicap.lines.get()), f64::from(handicap.error));
             assert_eq!(found, (nodes * lines, lines, error), "level {level}");
         }
-        // What lies between two ratings is found by comparing them.
+        // `elo` interpolates between two neighbouring ratings.
         assert!(Level::all().map(Level::elo).is_sorted_by(|weak, strong| weak < strong), "not in order");
         // `scripts/measure-ratings` sets the levels of an earlier version by `UCI_Elo`.
         assert!(Level::all().all(|level| (Elo::MIN..=Elo::MAX).contains(&level.elo())), "widen the range");

@@ -86,10 +86,10 @@ pub(crate) struct Connection {
     read_at: Instant,
     /// Start of the current second or the last command, and the lines received since then.
     received: (Instant, usize),
-    /// What is sent before its input is closed.
+    /// Command to send before its input is closed.
     farewell: Option<&'static str>,
     errors: Option<Errors>,
-    /// Whether it is no use to send `quit`.
+    /// The engine would not react to `quit`.
     is_broken: bool,
 }
 

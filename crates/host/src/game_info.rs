@@ -92,7 +92,7 @@ impl GameInfo {
         ByColor(self.players.0.each_ref().map(|player| player.name.clone()))
     }
 
-    /// Returns whether it is a game of Chess960, as its start tells.
+    /// Returns whether it is a game of Chess960, judged by its start.
     pub fn is_chess960(&self) -> bool {
         is_chess960(self.kind, &self.start_fen)
     }
@@ -129,7 +129,7 @@ impl GameInfo {
 }
 
 impl GameHeader {
-    /// Returns whether it is a game of Chess960, as its start tells.
+    /// Returns whether it is a game of Chess960, judged by its start.
     pub fn is_chess960(&self) -> bool {
         self.start.as_deref().is_some_and(|start| is_chess960(self.kind, start))
     }

@@ -123,7 +123,7 @@ impl Games {
             let mut slope = vec![0.0; free.len()];
             curvature = vec![vec![0.0; free.len()]; free.len()];
             for ((one, other), Score { games, points }) in &self.0 {
-                // One drawn game more: nobody is infinitely better.
+                // One more drawn game keeps ratings finite.
                 let (games, points) = (games + 1.0, points + 0.5);
                 let expected = 1.0 / (1.0 + (value(other) - value(one)).exp());
                 let weight = games * expected * (1.0 - expected);
@@ -221,7 +221,7 @@ mod tests {
         let mut games = Games::default();
         play(&mut games, "new", "anchor", 10, 0);
         assert!(games.fit(&anchors()).unwrap()["new"].elo < 2100.0);
-        // … and whoever has met no anchor has no rating.
+        // … and a player without a chain of games to an anchor has no rating.
         play(&mut games, "stranger", "other", 1, 1);
         assert!(games.fit(&anchors()).unwrap_err().contains("do not connect"));
     }

@@ -73,7 +73,7 @@ pub trait Tactics: Game {
         self.outcome()
     }
 
-    /// Whether the side to move is in check.
+    /// Returns whether the side to move is in check.
     fn is_check(&self) -> bool {
         false
     }

@@ -2,7 +2,7 @@
 //! in both directions.
 //!
 //! A client asks for the game's name (`alias`, answered by `named`), then for a place in a session (`play`, answered by
-//! `lobbied`). As soon as the session is full, the first `delta` tells the whole game, and `start` which player the client
+//! `lobbied`). As soon as the session is full, the first `delta` holds the whole game, and `start` which player the client
 //! is. Every later change of the game is a `delta`. An `order` named `makeMove` requests a move, which `finished` answers
 //! once, in coordinates or SAN; an illegal move loses. `over` ends the game, and the server closes; before it closes for
 //! another reason it sends `fatal`. A player who leaves has lost. There are no offers, no resignation and no way back into
@@ -93,7 +93,7 @@ pub enum FromServer {
         /// Number of the request.
         index: u64,
     },
-    /// The client's last message was wrong, but the game goes on.
+    /// The client's last message was wrong, but the game continues.
     Invalid(String),
     /// The server closes.
     Fatal {

@@ -17,7 +17,7 @@ use crate::guard::Guard;
 const RETRY: Duration = Duration::from_secs(2); // until the next try to reach the arena
 const PATIENCE: Duration = Duration::from_secs(10); // until a try fails
 
-/// What the arena said on a connection.
+/// Messages of the arena on one connection.
 #[derive(Default)]
 struct Session {
     is_in: bool,

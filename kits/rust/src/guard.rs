@@ -14,7 +14,7 @@ use std::{
 
 const MARGIN: f64 = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
 
-/// What Rust says on stderr before it ends a program that has used up its memory or its stack.
+/// Rust's last words on stderr when a program has used up its memory or its stack.
 const CAUSES: [&str; 2] = ["memory allocation of ", "fatal runtime error: "];
 
 /// A worker. One that is late, fails or ends is to be replaced by a new one.

@@ -74,7 +74,7 @@ pub fn run(opponent: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How the game has ended. `times`: how often the position has been on the board.
+/// The game's end in words. `times`: how often the position has been on the board.
 fn end_of(board: &Chess, times: u32) -> Option<&'static str> {
     let ends = [
         (board.is_checkmate(), "checkmate"),

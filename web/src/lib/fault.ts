@@ -1,4 +1,4 @@
-// What the server says against a form: its words begin with the setting that they are about, `openings: line 3: …` or
+// The server's refusal of a form: its text begins with the setting that they are about, `openings: line 3: …` or
 // `rounds = 9: …`.
 
 export interface Fault {

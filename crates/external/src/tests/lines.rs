@@ -232,7 +232,7 @@ fn what_cannot_be_such_a_program_is_told_at_the_start() {
         ("read -r line; echo a2a3b; cat", "is not a legal move; if it does not play this game, set `games`"),
     ] {
         let config = sh(script, if told.starts_with("has not answered") { SHORT } else { LONG });
-        // What follows the first move may be read too late for the test of the program.
+        // The test of a program may end before the output after its first move is read.
         let mut opened = std::iter::repeat_with(|| Program::open("me", &config));
         let failure = opened.find_map(Result::err).unwrap().to_string();
         assert!(failure.starts_with("engine me (/bin/sh) ") && failure.contains(told), "{script}: {failure}");

@@ -100,7 +100,7 @@ pub struct GameSummary {
     /// Rules, as configurations name them.
     #[schema(example = "chess")]
     pub kind: String,
-    /// Game of Chess960, as its start tells.
+    /// Game of Chess960, judged by its start.
     #[serde(default)]
     pub chess960: bool,
     /// Tournament that it belongs to.

@@ -22,7 +22,7 @@ pub trait SetUp: Sized {
     /// Checks the position. Invalid rights to castle and to capture en passant are left out.
     ///
     /// # Errors
-    /// What is wrong with the position.
+    /// The reason why the position is invalid.
     fn set_up(setup: Setup, mode: CastlingMode) -> Result<Self, String>;
 }
 

@@ -39,7 +39,7 @@ impl GameState {
         self.fen.as_deref()
     }
 
-    /// Returns the moves so far. One that was not told is empty.
+    /// Returns the moves so far. An unknown one is empty.
     pub fn history(&self) -> &[String] {
         &self.history
     }
