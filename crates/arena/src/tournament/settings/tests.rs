@@ -1,3 +1,5 @@
+//! Settings of the API and of the database, with their mistakes.
+
 use std::time::Duration;
 
 use serde_json::json;
