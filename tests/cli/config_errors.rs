@@ -225,6 +225,8 @@ fn keys_that_only_seem_to_contradict_each_other_are_valid() {
         "[engines.a]\ncommand = 'stockfish'\n[engines.b]\ncommand = 'fairy'\n[[bot.choose]]\nengine = 'a'\n\
          [[bot.choose]]\nengine = 'b'\n"
             .to_owned(),
+        // A book without games is for chess only.
+        "[[bot.books]]\n[[bot.books]]\ngames = ['chess', 'atomic']\n".to_owned(),
         "[arena]\nmax_connections = 200\n[arena.web]\n[[arena.tournament]]\nname = 'a'\ntime = '3'\nplayers = 300\n\
          start = 'organiser'\n"
             .to_owned(),

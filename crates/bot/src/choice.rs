@@ -139,6 +139,10 @@ impl Variant {
     pub(crate) fn of<G: Game>(start: &G) -> Variant {
         if start.is_chess960() { Variant::Chess960 } else { Variant::Game(start.kind()) }
     }
+
+    pub(crate) fn is_chess(self) -> bool {
+        matches!(self, Variant::Game(GameKind::Chess) | Variant::Chess960)
+    }
 }
 
 const CHESS960: &str = "chess960";

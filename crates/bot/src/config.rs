@@ -93,10 +93,16 @@ impl Config {
             found.within(&format!("books[{at}]"), |found| rule.contradictions(found));
         }
         let all = self.books.iter().position(|rule| rule.conditions().match_all());
-        if let Some(first) = all.filter(|first| first + 1 < self.books.len()) {
-            let what =
-                format!("is never used: bot.books[{first}] matches every game; move this rule above it");
-            found.add(&[&format!("books[{}]", first + 1)], what);
+        for (at, rule) in self.books.iter().enumerate() {
+            // Without conditions, a rule is for chess and Chess960 only.
+            if let Some(first) = all.filter(|first| at > *first)
+                && !rule.names_variants()
+            {
+                let what = format!(
+                    "is never used: bot.books[{first}] matches every game of chess; move this rule above it"
+                );
+                found.add(&[&format!("books[{at}]")], what);
+            }
         }
         if !self.books.is_empty() && !self.sources.has(Source::Book) {
             let what = "are not read, as bot.sources lacks \"book\": add it there, or remove the rules";

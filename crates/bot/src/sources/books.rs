@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf, sync::Arc};
 
 use zeitnot_engine::book::{Book, BookConfig, BookError, Selection};
 use zeitnot_net::Contradictions;
-use zeitnot_rules::{Game, GameKind};
+use zeitnot_rules::Game;
 use zeitnot_seat::GameInfo;
 use zeitnot_settings::schemars;
 
@@ -38,6 +38,17 @@ impl BookRule {
         }
     }
 
+    /// Returns whether the rule is for games of this variant. The start of a variant has the key of the same position of
+    /// chess: its books are those that name it.
+    fn is_for(&self, variant: Variant) -> bool {
+        self.games.is_some() || variant.is_chess()
+    }
+
+    /// Returns whether the rule is also for other games than chess and Chess960.
+    pub(crate) fn names_variants(&self) -> bool {
+        self.games.iter().flatten().any(|variant| !variant.is_chess())
+    }
+
     /// Finds keys that contradict each other.
     pub(crate) fn contradictions(&self, found: &mut Contradictions) {
         self.conditions().contradictions(found);
@@ -65,14 +76,10 @@ impl Books {
     /// Returns the book of a game.
     pub(super) fn choose<G: Game>(&self, info: &GameInfo, start: &G) -> Option<Book> {
         let variant = Variant::of(start);
-        let is_chess = start.kind() == GameKind::Chess;
-        // The start of a variant has the key of the same position of chess: its books are those that name it.
-        let matches = |rule: &BookRule| {
-            (is_chess || rule.games.is_some()) && rule.conditions().match_game(info, variant)
-        };
+        let matches = |rule: &BookRule| rule.is_for(variant) && rule.conditions().match_game(info, variant);
         match self.by_rule.iter().find(|(rule, _)| matches(rule)) {
             Some((_, book)) => book.clone(),
-            None => self.default.clone().filter(|_| is_chess),
+            None => self.default.clone().filter(|_| variant.is_chess()),
         }
     }
 }
