@@ -102,14 +102,13 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     report(&summary?)
 }
 
-/// Opens the engines of the configuration, if a tournament has one, or an organiser may create such a tournament.
+/// Opens the engines that a tournament of the configuration names, and those that an organiser may name on the page. The
+/// arena does without one of the latter that fails.
 fn open_engines(config: &Config) -> Result<Engines, CliError> {
     let wanted: Vec<_> = config.arena.tournament.iter().flat_map(|tournament| &tournament.engines).collect();
     let is_wanted = |name: &String| wanted.iter().any(|wanted| wanted.as_str() == name);
-    if config.arena.web.is_none() && !config.engines.keys().any(is_wanted) {
-        return Ok(Engines::default());
-    }
-    let engines = Engines::open(config)?;
+    let has_page = config.arena.web.is_some();
+    let engines = Engines::open(config.engines.iter().filter(|(name, _)| has_page || is_wanted(name)));
     for (name, message) in engines.mistakes.iter().chain(&engines.failed) {
         if is_wanted(name) {
             return Err(CliError::Engine(message.clone()));

@@ -5,8 +5,6 @@ use std::{collections::BTreeMap, thread};
 use zeitnot_engine::{EngineFactory, syzygy::Tablebases};
 use zeitnot_external::{Named, Opened, Program};
 
-use super::{CliError, config::Config};
-
 /// The engines of the `[engines.NAME]` tables, whose programs end when this is dropped.
 #[derive(Default)]
 pub(super) struct Engines {
@@ -21,35 +19,28 @@ pub(super) struct Engines {
 }
 
 impl Engines {
-    /// Starts all programs at once, and lets each play a quick move. An engine that does not exist is a mistake of the
-    /// configuration. One that fails is left out, but is an error if a rule without conditions names it.
-    pub(super) fn open(config: &Config) -> Result<Engines, CliError> {
+    /// Starts these programs at once, and lets each play a quick move. An engine that does not exist is a mistake of the
+    /// configuration; one that fails is left out.
+    pub(super) fn open<'c>(named: impl Iterator<Item = (&'c String, &'c Named)>) -> Engines {
         let opened: Vec<_> = thread::scope(|scope| {
-            let open = |(name, named): (_, _)| (name, scope.spawn(move || open(String::as_str(name), named)));
-            let threads: Vec<_> = config.engines.iter().map(open).collect();
+            let open = |(name, named)| (name, scope.spawn(move || open(String::as_str(name), named)));
+            let threads: Vec<_> = named.map(open).collect();
             threads.into_iter().map(|(name, thread)| (name, thread.join())).collect()
         });
         let mut engines = Engines::default();
         for (name, opened) in opened {
-            match opened {
-                Ok(Ok((factory, warning))) => {
+            let crash =
+                |_| Err(Failure::Failed(format!("engine {name}: trying it crashed, please report it")));
+            match opened.unwrap_or_else(crash) {
+                Ok((factory, warning)) => {
                     engines.ready.insert(name.clone(), factory);
                     engines.warnings.extend(warning);
                 }
-                Ok(Err(Failure::Missing(message))) => engines.mistakes.push((name.clone(), message)),
-                Ok(Err(Failure::Failed(message))) => {
-                    if config.bot.choose.iter().any(|rule| rule.engine == *name && rule.matches_all()) {
-                        return Err(CliError::Engine(message));
-                    }
-                    engines.failed.push((name.clone(), message));
-                }
-                Err(_) => {
-                    let message = format!("engine {name}: trying it crashed, please report it");
-                    return Err(CliError::Engine(message));
-                }
+                Err(Failure::Missing(message)) => engines.mistakes.push((name.clone(), message)),
+                Err(Failure::Failed(message)) => engines.failed.push((name.clone(), message)),
             }
         }
-        Ok(engines)
+        engines
     }
 
     /// Ends all programs for good.

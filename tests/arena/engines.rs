@@ -11,6 +11,7 @@ use super::tournament::play_randomly;
 use crate::support::{
     arena::{By, TestArena, records, tags},
     command::ZEITNOT,
+    program::Program as Process,
 };
 
 /// An engine of the configuration.
@@ -94,4 +95,30 @@ async fn an_engine_that_dies_loses_its_game_and_the_tournament_goes_on() {
     let (summary, _folder) = TestArena::with_engines(folder, settings, engines).await.end().await;
     assert!(summary.tournaments[0].complete);
     assert_eq!(score(&summary, "mortal"), (2, 0.0));
+}
+
+/// One that a tournament names ends it; another one is tried only where an organiser may name it.
+#[test]
+async fn an_engine_that_fails_does_not_stop_an_arena_whose_tournaments_do_without_it() {
+    let run = |page: &str, engines: &str| {
+        let text = format!(
+            "[arena]\ntcp = '127.0.0.1:0'\ngames = '.'\n{page}[[arena.tournament]]\nname = 'class'\ntime = '60'\n\
+             engines = [{engines}]\n[engines.broken]\ncommand = 'false'\n[[bot.choose]]\nengine = 'broken'\n"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        (Process::arena(folder.path(), &text), folder)
+    };
+    for (page, warnings) in [("", 0), ("[arena.web]\nlisten = '127.0.0.1:0'\n", 1)] {
+        let (arena, _folder) = run(page, "'random'");
+        arena.tells("listening on").await;
+        let told = arena.told();
+        let is_warning =
+            |line: &&String| line.contains("broken") && line.contains("no tournament can have it");
+        assert_eq!(told.iter().filter(is_warning).count(), warnings, "{told:#?}");
+        arena.signal("INT");
+        assert_eq!(arena.ends().await.0, Some(0));
+    }
+    let (arena, _folder) = run("", "'broken'");
+    let (code, told) = arena.ends().await;
+    assert_eq!((code, told.len()), (Some(1), 1), "{told:#?}");
 }

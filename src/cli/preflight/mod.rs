@@ -65,7 +65,12 @@ impl Prepared {
             // Unreachable: what is missing was a mistake.
             return Err(CliError::Usage(format!("{}: cannot be used", config.keys.file)));
         };
-        let engines = Engines::open(config)?;
+        let engines = Engines::open(config.engines.iter());
+        let plays_all =
+            |name: &str| config.bot.choose.iter().any(|rule| rule.engine == name && rule.matches_all());
+        if let Some((_, message)) = engines.failed.iter().find(|(name, _)| plays_all(name)) {
+            return Err(CliError::Engine(message.clone()));
+        }
         engines.mistakes.iter().for_each(|(name, what)| checks.mistake(format!("engines.{name}"), what));
         checks.end()?;
         let skipped =
