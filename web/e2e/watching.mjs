@@ -51,6 +51,14 @@ export async function standingsComeLive({ arena, browser }) {
   const texts = await page.locator('.standings tbody tr').allTextContents();
   for (const [place, { name }] of players.entries()) assert.ok(texts[place].includes(name), texts.join('\n'));
   assert.ok((await page.locator('.rounds li').count()) > 0);
+  await page.locator('.rounds a[href^="/game/"]').first().click();
+  await page.locator('.moves button').first().waitFor();
+  const current = () => page.locator('.top nav [aria-current]').allTextContents();
+  assert.deepEqual(await current(), ['Tournaments'], 'a game belongs to the page where it was opened');
+  await page.reload();
+  await page.locator('.moves button').first().waitFor();
+  assert.deepEqual(await current(), ['Tournaments']);
+  await page.goBack();
   await page.getByRole('link', { name: 'Projector' }).click();
   await page.locator('.projector .standings').waitFor();
   await page.leave();

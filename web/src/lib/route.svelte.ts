@@ -1,6 +1,9 @@
 // The address: its path as segments, links that change it without loading the page anew.
 
-const read = () => location.pathname.split('/').filter(Boolean).map(decodeSegment);
+function read(): { path: string[]; section: string } {
+  const path = location.pathname.split('/').filter(Boolean).map(decodeSegment);
+  return { path, section: history.state?.section ?? path[0] ?? '' };
+}
 
 function decodeSegment(segment: string): string {
   try {
@@ -10,14 +13,16 @@ function decodeSegment(segment: string): string {
   }
 }
 
-export const route = $state({ path: read() });
+/** `section` is the first segment; for a game, that of the page where it was opened. */
+export const route = $state(read());
 
-addEventListener('popstate', () => (route.path = read()));
+addEventListener('popstate', () => Object.assign(route, read()));
 
 export function go(path: string): void {
   if (path === location.pathname) return;
-  history.pushState(null, '', path);
-  route.path = read();
+  const section = path.startsWith('/game/') ? route.section : undefined;
+  history.pushState({ section }, '', path);
+  Object.assign(route, read());
   scrollTo(0, 0);
 }
 
