@@ -136,7 +136,6 @@ async fn chess960_begins_from_random_positions_and_the_return_game_from_the_same
     let starts = tags(&pgn, "FEN");
     assert!(starts.len() == 4 && starts[0] == starts[1] && starts[2] == starts[3], "{starts:?}");
     assert_ne!(starts[0], starts[2]);
-    // The starts are drawn by the tournament's name: none of these could be one of standard chess.
     assert_eq!((tags(&pgn, "Variant"), alice.0), (vec!["Chess960"; 4], vec!["chess960".to_owned(); 4]));
 }
 
