@@ -30,7 +30,7 @@ pub(crate) fn program(path: Option<&Path>) -> Result<PathBuf, Error> {
 /// A running client; killed when dropped.
 pub(crate) struct Client {
     child: Child,
-    _group: Group,
+    group: Option<Group>,
     /// Of its configuration, which is deleted after the process has ended.
     _folder: Option<TempDir>,
 }
@@ -61,8 +61,8 @@ impl Client {
         // Without the variables whose tokens would go before the one in the file.
         let child =
             isolate(command).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-        let _group = Group::of(Some(child.id()));
-        Ok(Client { child, _group, _folder })
+        let group = Some(Group::of(Some(child.id())));
+        Ok(Client { child, group, _folder })
     }
 
     /// Returns its resident memory in bytes, where the kernel tells it.
@@ -85,6 +85,8 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
+        // Kills the group before its end is awaited: afterwards its number may belong to another process.
+        self.group = None;
         // Fails only if it has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
