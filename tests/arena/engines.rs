@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, fs, num::NonZeroU64, os::unix::fs::PermissionsExt, path::Path};
 
+use serde_json::json;
 use zeitnot_arena::{Event, Summary};
-use zeitnot_engine::{EngineFactory, MoveLimits};
+use zeitnot_engine::{BuiltIn, EngineFactory, MoveLimits};
 use zeitnot_external::{Config, Program};
 use zeitnot_testing::soon;
 
@@ -12,6 +13,7 @@ use crate::support::{
     arena::{By, TestArena, records, tags},
     command::ZEITNOT,
     program::Program as Process,
+    web::{Browser, TOKEN},
 };
 
 /// An engine of the configuration.
@@ -121,4 +123,32 @@ async fn an_engine_that_fails_does_not_stop_an_arena_whose_tournaments_do_withou
     let (arena, _folder) = run("", "'broken'");
     let (code, told) = arena.ends().await;
     assert_eq!((code, told.len()), (Some(1), 1), "{told:#?}");
+}
+
+#[test]
+async fn an_organiser_has_at_most_32_engines_of_the_configuration_at_once() {
+    let factory = EngineFactory::new(&BuiltIn::Random.config()).unwrap();
+    let names: Vec<_> = (0..32).map(|at| format!("engine-{at}")).collect();
+    let engines = names.iter().map(|name| (name.clone(), factory.clone())).collect();
+    let settings = format!("engines = ['engine-0']\n[web]\nlisten = '127.0.0.1:0'\ntoken = '{TOKEN}'");
+    let arena = TestArena::with_engines(tempfile::tempdir().unwrap(), &settings, engines).await;
+    let page = Browser::new(arena.web.unwrap());
+    let create = async |name: &str, engines: &[&str]| {
+        let settings = json!({"name": name, "time_control": "60+0", "engines": engines});
+        let (status, answer) = page.order("POST", "/api/tournaments", settings).await;
+        (status, answer["error"].as_str().unwrap_or_default().to_owned())
+    };
+    let all: Vec<_> = names.iter().map(String::as_str).collect();
+    let (status, why) = create("cup", &all).await;
+    assert!(status == 400 && why.contains("32 of [engines] beside 1 in other tournaments"), "{status} {why}");
+    assert_eq!(create("cup", &all[1..]).await, (201, String::new()));
+    assert_eq!(create("second", &["engine-1"]).await.0, 400);
+    assert_eq!(create("second", &["level-3", "random"]).await.0, 201);
+    // What is there already does not count twice, and makes room when it goes.
+    for (engines, expected) in [(&all[1..], 200), (&all[..], 400), (&all[2..], 200)] {
+        let edit = json!({ "engines": engines });
+        assert_eq!(page.order("PATCH", "/api/tournaments/cup", edit).await.0, expected);
+    }
+    assert_eq!(create("third", &["engine-1"]).await.0, 201);
+    arena.stop().await;
 }

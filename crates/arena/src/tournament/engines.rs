@@ -14,6 +14,9 @@ use crate::searches::{BuiltInEngines, MAX_TIME, SearchEngine, Searches};
 /// Longest search of an engine of the configuration: others wait for its place.
 const MAX_TIME_CONFIGURED: Duration = Duration::from_secs(10);
 
+/// Players at once in all tournaments that are engines of the configuration, each with a process while it plays.
+const MAX_CONFIGURED: usize = 32;
+
 /// All engines that can play.
 #[derive(Clone, Default)]
 pub(crate) struct Engines {
@@ -70,6 +73,27 @@ impl Engines {
                 let known = self.available().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
                 Some(format!("engines: no engine is called {name}; known: {known}"))
             }
+        })
+    }
+
+    /// Returns the reason why an organiser cannot have the engines of a tournament beside those that are running, among which
+    /// may be its own with earlier settings.
+    pub(super) fn excess<'c>(
+        &self,
+        config: &TournamentConfig,
+        running: impl Iterator<Item = &'c TournamentConfig>,
+    ) -> Option<String> {
+        let is_configured = |name: &&Name| self.configured.contains_key(name.as_str());
+        let count = |config: &TournamentConfig| config.engines.iter().filter(is_configured).count();
+        let (same, others): (Vec<_>, Vec<_>) = running.partition(|other| other.name == config.name);
+        let total = |configs: &[&TournamentConfig]| configs.iter().map(|config| count(config)).sum::<usize>();
+        let (wanted, others) = (count(config), total(&others));
+        // The configuration may have more.
+        (wanted > total(&same) && wanted + others > MAX_CONFIGURED).then(|| {
+            format!(
+                "engines: {wanted} of [engines] beside {others} in other tournaments are more than {MAX_CONFIGURED} at \
+                 once: leave some out, or wait until a tournament is over"
+            )
         })
     }
 

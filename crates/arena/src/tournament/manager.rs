@@ -384,7 +384,10 @@ impl TournamentManager {
     }
 
     fn check_beginning(&self, config: &TournamentConfig) -> Result<(), SettingsError> {
-        self.environment.obstacle(config).map_or(Ok(()), |why| Err(SettingsError::Invalid(why)))
+        let running = self.known.values().filter(|known| !known.over.is_cancelled());
+        let excess = || self.environment.engines.excess(config, running.map(|known| &known.config));
+        let why = self.environment.obstacle(config).or_else(excess);
+        why.map_or(Ok(()), |why| Err(SettingsError::Invalid(why)))
     }
 
     fn check_new(&self, name: &Name) -> Result<(), ManageError> {
