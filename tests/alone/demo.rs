@@ -8,6 +8,7 @@ use zeitnot_testing::{LONG, soon, wait_for};
 
 use crate::support::{
     command::{err, zeitnot},
+    files,
     pty::Pty,
     web::Browser,
 };
@@ -108,13 +109,10 @@ fn an_arena_without_its_table_fails_with_one_line() {
 #[cfg(target_os = "linux")]
 #[test]
 fn on_a_terminal_the_demo_opens_a_browser_and_ends_by_ctrl_c() {
-    use std::os::unix::fs::PermissionsExt;
-
     let folder = tempfile::tempdir().unwrap();
     let opener = folder.path().join("xdg-open");
     let opened = folder.path().join("opened");
-    fs::write(&opener, "#!/bin/sh\necho \"$1\" > opened.part && mv opened.part opened\n").unwrap();
-    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+    files::write(&opener, "#!/bin/sh\necho \"$1\" > opened.part && mv opened.part opened\n", 0o755);
     let Some(mut pty) = Pty::start(folder.path(), "demo --open --stay") else { return };
     let page = wait_for("the browser", || fs::read_to_string(&opened).ok());
     pty.until(page.trim());

@@ -4,14 +4,17 @@
 use std::{
     fs::{self, File},
     net::TcpListener,
-    os::unix::{fs::PermissionsExt, process::CommandExt},
+    os::unix::process::CommandExt,
     path::Path,
     process::{Child, Command, Stdio},
 };
 
 use zeitnot_testing::{LONG, has_engine, signal_group, wait_for};
 
-use crate::support::command::{ENVIRONMENT, ZEITNOT};
+use crate::support::{
+    command::{ENVIRONMENT, ZEITNOT},
+    files,
+};
 
 /// Commands that run until they are interrupted, and what they write when they have begun.
 const RUNNING: [(&str, &str); 5] = [
@@ -138,8 +141,7 @@ fn free_port() -> u16 {
 }
 
 fn script(path: &Path, lines: &str) {
-    fs::write(path, format!("#!/bin/sh\n{lines}\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    files::write(path, format!("#!/bin/sh\n{lines}\n"), 0o755);
 }
 
 /// The lines of all blocks of shell commands, without comments.

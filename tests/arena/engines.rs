@@ -1,6 +1,6 @@
 //! Players that the arena runs itself: built-in ones, and engines of the configuration.
 
-use std::{collections::BTreeMap, fs, num::NonZeroU64, os::unix::fs::PermissionsExt, path::Path};
+use std::{collections::BTreeMap, num::NonZeroU64, path::Path};
 
 use serde_json::json;
 use zeitnot_arena::{Event, Summary};
@@ -12,6 +12,7 @@ use super::tournament::play_randomly;
 use crate::support::{
     arena::{By, TestArena, records, tags},
     command::ZEITNOT,
+    files,
     program::Program as Process,
     web::{Browser, TOKEN},
 };
@@ -28,8 +29,7 @@ fn mortal(folder: &Path) -> Config {
     let script = "#!/bin/sh\nwhile read -r line; do case $line in\nuci) echo uciok;;\nisready) echo readyok;;\n\
                   position*moves*) dies=1;;\nposition*) dies=;;\ngo*) [ -z \"$dies\" ] || exit 1; echo bestmove e2e4;;\n\
                   quit) exit;;\nesac; done\n";
-    fs::write(&path, script).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    files::write(&path, script, 0o755);
     Config::new(path)
 }
 

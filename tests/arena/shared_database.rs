@@ -1,7 +1,5 @@
 //! Arenas on a PostgreSQL server: several on one database, and a server that goes away in mid-tournament.
 
-use std::{fs, os::unix::fs::PermissionsExt};
-
 use serde_json::json;
 use zeitnot_arena::Arena;
 use zeitnot_testing::until;
@@ -9,6 +7,7 @@ use zeitnot_testing::until;
 use crate::support::{
     arena::{TestArena, results, word},
     command::{err, zeitnot},
+    files,
     storage::{
         Storage,
         postgres::{PASSWORD, PostgresServer, USER},
@@ -96,8 +95,7 @@ fn the_password_comes_from_the_environment_or_a_file() {
         err(&command.env(variable, value).output().unwrap()).to_owned()
     };
     let file = folder.path().join("passwords");
-    fs::write(&file, format!("127.0.0.1:{}:{name}:{USER}:{PASSWORD}\n", server.port)).unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    files::write(&file, format!("127.0.0.1:{}:{name}:{USER}:{PASSWORD}\n", server.port), 0o600);
     for told in [told("PGPASSWORD", PASSWORD), told("PGPASSFILE", &file.display().to_string())] {
         assert!(told.contains(&format!("cannot read the database {url}: it is empty")), "{told}");
     }

@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
     path::Path,
     process::Command,
     time::{Duration, Instant},
@@ -14,7 +13,10 @@ use zeitnot_rules::{GameHistory, Packed};
 use zeitnot_testing::{has_program, until};
 
 use super::cache_disk::{keep, position};
-use crate::support::redis::{Redis, free_port};
+use crate::support::{
+    files,
+    redis::{Redis, free_port},
+};
 
 const ENGINE: u64 = 7;
 /// Time for a move, of which a lookup takes at most a part, and at most a quarter of a second.
@@ -221,8 +223,7 @@ async fn the_password_may_be_in_a_file_and_the_user_may_have_few_rights() {
     redis.client().ask("ACL SETUSER default off");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("password");
-    fs::write(&file, "hush-hush\n").unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o400)).unwrap();
+    files::write(&file, "hush-hush\n", 0o400);
     let url = format!("redis://fleet@127.0.0.1:{}", redis.port);
     let config = Config { shared_password_file: Some(file), ..config(&url) };
     let first = connected(&config).await;

@@ -24,6 +24,7 @@ use zeitnot_seat::{Action, EvalScore, Event, LookupSource, MoveQuality, Turn};
 
 use crate::support::{
     bot::{House, ask, clocks, house_with, info, moved, tell},
+    files,
     http_server::{Manner, StandIn},
     polyglot::Builder,
 };
@@ -334,9 +335,7 @@ async fn a_table_that_wins_is_no_reason_to_give_up_and_one_that_loses_is() {
 
 fn explorer(url: &BaseUrl, folder: &Path) -> Explorer {
     let token_file = folder.join("token");
-    fs::write(&token_file, "lip_hush\n").unwrap();
-    #[cfg(unix)]
-    fs::set_permissions(&token_file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    files::write(&token_file, "lip_hush\n", 0o600);
     Explorer { enabled: true, url: url.clone(), token_file, timeout: LONG, ..Explorer::default() }
 }
 

@@ -7,7 +7,10 @@ use zeitnot::cli::{
     import::{Converted, convert},
 };
 
-use crate::support::command::{ZEITNOT, err, out, zeitnot};
+use crate::support::{
+    command::{ZEITNOT, err, out, zeitnot},
+    files,
+};
 
 const THEIRS: &str = include_str!("../data/lichess-bot.yml");
 const SECRET: &str = "SecretOfTheTest";
@@ -42,8 +45,7 @@ fn the_converted_configuration_passes_check() {
     let here = folder.path();
     fs::create_dir_all(here.join("old/engines")).unwrap();
     let engine = here.join("old/engines/stockfish.sh");
-    fs::write(&engine, format!("#!/bin/sh\nexec '{}' uci\n", ZEITNOT)).unwrap();
-    fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).unwrap();
+    files::write(&engine, format!("#!/bin/sh\nexec '{ZEITNOT}' uci\n"), 0o755);
     // The books and the tablebases are not there.
     let theirs = THEIRS.replace("polyglot:\n    enabled: true", "polyglot:");
     let theirs = theirs.replace("syzygy:\n      enabled: true", "syzygy:");

@@ -5,7 +5,6 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read},
-    os::unix::fs::PermissionsExt,
     path::Path,
     process::{Command, Output, Stdio},
 };
@@ -15,6 +14,7 @@ use zeitnot_testing::{LONG, has_engine, send_signal, wait_for};
 use crate::support::{
     arena::tags,
     command::{ZEITNOT, err, out, zeitnot},
+    files,
 };
 
 /// Plays a match; the last argument is split at spaces.
@@ -57,9 +57,7 @@ fn fake(folder: &Path, name: &str, go: &str, stop: &str) -> String {
             quit) exit;;
         esac; done"#
     );
-    let path = folder.join(name);
-    fs::write(&path, script).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    files::write(folder.join(name), script, 0o755);
     format!("./{name}")
 }
 
@@ -327,9 +325,7 @@ fn lines_program(folder: &Path, name: &str, answer: &str) -> String {
             esac
         done"#
     );
-    let path = folder.join(name);
-    fs::write(&path, script).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    files::write(folder.join(name), script, 0o755);
     format!("./{name} protocol=lines name=lines")
 }
 

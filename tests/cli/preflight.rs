@@ -1,10 +1,13 @@
 //! `play` and `arena` refuse everything that `check` refuses, at once and in the same words.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Output};
+use std::{fs, path::Path, process::Output};
 
 use tempfile::TempDir;
 
-use crate::support::command::{ZEITNOT, err, out, zeitnot};
+use crate::support::{
+    command::{ZEITNOT, err, out, zeitnot},
+    files,
+};
 
 const CONTEST: &str =
     "[[server]]\nprotocol = 'contest'\naddress = 'tcp://localhost:1'\ntournament = 't'\nplayer = 'p'\n";
@@ -46,9 +49,7 @@ fn valid(config: &str) -> String {
 }
 
 fn secret(dir: &Path, name: &str, mode: u32) {
-    let file = dir.join(name);
-    fs::write(&file, "lip_hush\n").unwrap();
-    fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
+    files::write(dir.join(name), "lip_hush\n", mode);
 }
 
 #[test]
@@ -119,8 +120,7 @@ fn a_tournament_is_shown_with_its_system_and_with_who_may_join() {
          [[arena.tournament]]\nname = 'open'\ntime = '60'\n"
     ));
     let keys: String = (0..12).map(|number| format!("player{number} 7mqwz3kkfh2xpd9e\n")).collect();
-    fs::write(dir.path().join("class.keys"), keys).unwrap();
-    fs::set_permissions(dir.path().join("class.keys"), fs::Permissions::from_mode(0o600)).unwrap();
+    files::write(dir.path().join("class.keys"), keys, 0o600);
     let check = run(&dir, &["check"]);
     for line in [
         "arena: tournament class at 3+0.05: swiss, rounds: 5, players: 12, keys of class.keys",

@@ -1,13 +1,13 @@
 //! The Jobs and the script of docs/data.md, run as Kubernetes and Slurm would run them, but with few games.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Command};
+use std::{fs, path::PathBuf, process::Command};
 
 use serde_json::Value;
 use zeitnot::cli::import::yaml;
 use zeitnot_trainer::games::GameWriter;
 
 use super::page;
-use crate::support::command::ZEITNOT;
+use crate::support::{command::ZEITNOT, files};
 
 /// Text of the page and its replacement, so that a test does it.
 const POSITIONS: [&str; 2] = ["--positions 25000000", "--nodes 60 --positions 40"];
@@ -95,8 +95,7 @@ fn the_script_for_slurm_plays_and_joins_games() {
     let scripts = blocks("sh");
     let [array, submit] = &scripts[..] else { panic!("{}", scripts.len()) };
     let script = node.folder.path().join("games.sh");
-    fs::write(&script, array.replace(POSITIONS[0], POSITIONS[1])).unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    files::write(&script, array.replace(POSITIONS[0], POSITIONS[1]), 0o755);
     let (_, rest) = array.split_once("--array=1-").unwrap();
     let tasks: u64 = rest.lines().next().unwrap().parse().unwrap();
     for task in 1..=tasks {

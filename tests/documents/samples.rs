@@ -1,17 +1,15 @@
 //! The samples of docs/lichess.md can be copied as they are: with the files and variables of its first steps, each can
 //! be played with. So can the programs of docs/engines.md.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{fs, path::Path};
 
 use zeitnot_testing::has_program;
 
 use super::{page, shown};
-use crate::support::command::{err, out, zeitnot};
-
-fn write(path: &Path, text: &str, mode: u32) {
-    fs::write(path, text).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-}
+use crate::support::{
+    command::{err, out, zeitnot},
+    files::write,
+};
 
 #[test]
 fn samples_for_lichess_need_nothing_that_is_not_there() {

@@ -9,7 +9,7 @@ use std::{
 use tempfile::TempDir;
 use zeitnot_testing::wait_for;
 
-use crate::support::command::zeitnot;
+use crate::support::{command::zeitnot, files};
 
 /// Variables of the tests' environment that hold secrets, the last one as the configuration says.
 const SECRETS: [&str; 6] = [
@@ -30,7 +30,6 @@ struct Clinging {
 
 impl Clinging {
     fn write() -> Clinging {
-        use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("clinging");
         let at = folder.path().display();
@@ -38,8 +37,7 @@ impl Clinging {
             "#!/bin/sh\ntrap '' HUP INT TERM\nread -r line\nenv > {at}/environment\nsleep 1000 &\n\
              echo $$ $! > {at}/new-ids\nmv {at}/new-ids {at}/ids\nwhile :; do wait; sleep 1000; done\n"
         );
-        fs::write(&path, script).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        files::write(&path, script, 0o755);
         Clinging { folder, path }
     }
 

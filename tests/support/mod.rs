@@ -7,6 +7,7 @@ pub mod client;
 pub mod command;
 pub mod contest_server;
 pub mod engine;
+pub mod files;
 pub mod http_server;
 pub mod imcs;
 pub mod latency;

@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
     path::Path,
     process::Stdio,
     sync::{Arc, Mutex},
@@ -15,7 +14,10 @@ use tokio::{
 };
 use zeitnot_testing::{send_signal, shows, soon, until};
 
-use crate::support::command::{ENVIRONMENT, ZEITNOT, zeitnot};
+use crate::support::{
+    command::{ENVIRONMENT, ZEITNOT, zeitnot},
+    files,
+};
 
 /// `zeitnot play` or `zeitnot arena`, as a process.
 pub struct Program {
@@ -33,8 +35,7 @@ impl Program {
     /// The same, with other tables besides.
     pub fn with(tables: &str, folder: &Path, url: &str, token: &str, settings: &str) -> Program {
         let file = folder.join(token);
-        fs::write(&file, token).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        files::write(&file, token, 0o600);
         let text = format!(
             "{tables}[[server]]\nprotocol = 'lichess'\nurl = '{url}'\n\
              token_file = '{}'\n{settings}\n",

@@ -1,12 +1,13 @@
 //! `zeitnot play` with several accounts on one server, and a number of games after which it ends.
 
-use std::{fs, os::unix::fs::PermissionsExt, process::Stdio};
+use std::{fs, process::Stdio};
 
 use tokio::process::Command;
 use zeitnot_testing::soon;
 
 use crate::support::{
     command::{run, zeitnot},
+    files,
     lichess_arena::Lichess,
     lichess_server::Server,
 };
@@ -50,8 +51,7 @@ async fn two_accounts_in_one_process_play_a_game_each() {
     let mut tables = "[cache]\nmemory_mib = 0\n".to_owned();
     for name in ["alice", "bob"] {
         let file = folder.join(name);
-        fs::write(&file, format!("lip_{name}\n")).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        files::write(&file, format!("lip_{name}\n"), 0o600);
         tables += &format!(
             "[[server]]\nprotocol = 'lichess'\nurl = '{}'\ntoken_file = '{}'\n",
             arena.url(),
