@@ -9,7 +9,7 @@ use std::{
 use zeitnot_engine::{PlayVisitor, Playable, with_game};
 use zeitnot_matches::openings::{Openings, Recipe};
 use zeitnot_rules::{
-    GameKind, UnknownGame,
+    CHESS960, GameKind, UnknownGame,
     chess::{Chess, chess960_start},
 };
 
@@ -59,9 +59,9 @@ enum Variant {
 
 fn variant(name: &str) -> Result<Variant, String> {
     match name {
-        "chess960" => Ok(Variant::Chess960),
+        CHESS960 => Ok(Variant::Chess960),
         name => {
-            name.parse().map(Variant::Standard).map_err(|error: UnknownGame| format!("{error}, chess960"))
+            name.parse().map(Variant::Standard).map_err(|error: UnknownGame| format!("{error}, {CHESS960}"))
         }
     }
 }

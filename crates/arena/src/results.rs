@@ -263,7 +263,7 @@ fn text_cell(text: &str) -> String {
 fn describe(tournament: &StoredTournament, chess960: bool) -> String {
     let StoredTournament { name, edition, kind, time_control, state, opened, .. } = tournament;
     let edition = if *edition > 1 { format!(", edition {edition}") } else { String::new() };
-    let game = if chess960 { "chess960" } else { kind.name() };
+    let game = kind.variant_name(chess960);
     format!("{name}{edition}: {game} at {time_control}, {state}, begun on {}", opened.date())
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use zeitnot_engine::{EngineFactory, Playable};
 use zeitnot_net::Contradictions;
-use zeitnot_rules::{Color, Game, GameKind, Speed, TimeControl, UnknownGame};
+use zeitnot_rules::{CHESS960, Color, Game, GameKind, Speed, TimeControl, UnknownGame};
 use zeitnot_seat::{GameInfo, Opponent};
 use zeitnot_settings::{Schema, SchemaGenerator, list_of, schemars, words};
 
@@ -144,8 +144,6 @@ impl Variant {
         matches!(self, Variant::Game(GameKind::Chess) | Variant::Chess960)
     }
 }
-
-const CHESS960: &str = "chess960";
 
 impl<'de> Deserialize<'de> for Variant {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {

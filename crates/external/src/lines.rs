@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use zeitnot_rules::CHESS960;
 use zeitnot_wire::{
     engines::{
         Setting,
-        lines::{CHESS960, Question, parse_answer},
+        lines::{Question, parse_answer},
     },
     printable,
     uci::Go,

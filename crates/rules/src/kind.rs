@@ -42,6 +42,16 @@ kinds! {
     Gardner = "gardner",
 }
 
+/// Name of Chess960 where it stands beside those of games: it is chess from other starts.
+pub const CHESS960: &str = "chess960";
+
+impl GameKind {
+    /// Returns the name of the game, which may be one of Chess960.
+    pub const fn variant_name(self, chess960: bool) -> &'static str {
+        if chess960 { CHESS960 } else { self.name() }
+    }
+}
+
 impl FromStr for GameKind {
     type Err = UnknownGame;
 

@@ -45,7 +45,7 @@ pub use error::GameError;
 pub use fnv::{fnv1a, fnv1a_bytes};
 pub use game::{Game, Key, MAX_MOVES, Margin, MoveText, Moves, Outcome, Packed, Reason};
 pub use history::GameHistory;
-pub use kind::{GameKind, UnknownGame};
+pub use kind::{CHESS960, GameKind, UnknownGame};
 pub use perft::{MAX_PERFT_DEPTH, divide, perft};
 pub use result::GameResult;
 pub use tactics::{KINDS, PieceTo, SQUARES, Tactics};

@@ -1,6 +1,5 @@
 //! Messages of the arena in the words of the contest protocol.
 
-use zeitnot_host::game_info::GameInfo;
 use zeitnot_rules::ByColor;
 use zeitnot_wire::contest::{FromServer, State, long_algebraic, result_text};
 
@@ -14,7 +13,8 @@ pub(super) fn from_server(notice: Notice, with_moves: bool) -> (Option<FromServe
             Some(FromServer::Info { text: format!("Game over: {} {cause}", result_text(*result)) })
         }
         Notice::GameStarted(view) if with_moves => {
-            Some(FromServer::Variant { game: view.game.to_string(), kind: variant(&view.info).to_owned() })
+            let kind = view.info.kind.variant_name(view.info.is_chess960());
+            Some(FromServer::Variant { game: view.game.to_string(), kind: kind.to_owned() })
         }
         Notice::YourMove(view) if with_moves => legal_moves(view),
         _ => None,
@@ -45,10 +45,6 @@ pub(super) fn from_server(notice: Notice, with_moves: bool) -> (Option<FromServe
 
 fn state(GameView { game, info, left, fen, .. }: GameView) -> State {
     State { game: game.to_string(), names: info.names(), left, fen }
-}
-
-fn variant(info: &GameInfo) -> &'static str {
-    if info.is_chess960() { "chess960" } else { info.kind.name() }
 }
 
 /// Returns the legal moves, which the position alone decides.

@@ -149,10 +149,8 @@ impl fmt::Display for TournamentConfig {
     /// Says who meets whom and who may join, without secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {}: ", self.name, self.time)?;
-        match (self.game, self.chess960) {
-            (_, true) => f.write_str("chess960, ")?,
-            (GameKind::Chess, false) => {}
-            (game, false) => write!(f, "{}, ", game.name())?,
+        if self.chess960 || self.game != GameKind::Chess {
+            write!(f, "{}, ", self.game.variant_name(self.chess960))?;
         }
         f.write_str(self.pairing.name())?;
         match (self.pairing, self.rounds) {

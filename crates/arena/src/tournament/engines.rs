@@ -65,7 +65,7 @@ impl Engines {
             )),
             Some(factory) if factory.plays_kind(config.game, config.chess960) => None,
             Some(_) => {
-                let game = if config.chess960 { "chess960" } else { config.game.name() };
+                let game = config.game.variant_name(config.chess960);
                 Some(format!("engines: {name} does not play {game}"))
             }
             None if name.as_str().parse::<BuiltIn>().is_ok() => None,

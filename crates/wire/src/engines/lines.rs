@@ -6,8 +6,6 @@
 
 use std::{fmt, time::Duration};
 
-/// Name of Chess960; other games have their own.
-pub const CHESS960: &str = "chess960";
 /// Longest word that can be a move, as SAN with all its signs.
 const MAX_MOVE: usize = 16;
 
