@@ -143,6 +143,22 @@ async fn a_game_may_begin_with_the_moves_of_a_pgn() {
     client.ends_now().await;
 }
 
+/// A short message can announce thousands of them.
+#[test]
+async fn moves_without_a_text_are_one_change_of_the_board() {
+    let (server, mut client) = started("").await;
+    let mut wire = server.playing("0").await;
+    let mut player = client.game().await;
+    wire.say("delta", json!({ "fen": AFTER_E5, "history": { "&LEN": 12_000 } })).await;
+    wire.order(0).await;
+    // The order comes with the board, too.
+    for _ in 0..2 {
+        assert!(matches!(player.next().await, Event::Board(fen) if fen == AFTER_E5));
+    }
+    player.asked().await;
+    client.ends_now().await;
+}
+
 #[test]
 async fn messages_in_pieces_and_in_one_are_the_same() {
     let (server, mut client) = started("").await;

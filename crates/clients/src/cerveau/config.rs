@@ -13,7 +13,7 @@ use zeitnot_settings::{JsonSchema, Schema, SchemaGenerator, schemars, shown, wor
 use crate::backoff::Reconnect;
 
 /// Maximum length of a name; the server replaces longer ones of players.
-const MAX_NAME: usize = 80;
+pub(super) const MAX_NAME: usize = 80;
 /// Maximum length of the settings of a game.
 const MAX_SETTINGS: usize = 1000;
 const PASSWORD: SecretKey =

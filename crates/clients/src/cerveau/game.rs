@@ -11,7 +11,7 @@ use zeitnot_wire::{
 };
 
 use super::{
-    config::Config,
+    config::{Config, MAX_NAME},
     error::{ConnectionError, advice},
 };
 use crate::drive::{Effect, Effects, Input, Machine};
@@ -20,8 +20,6 @@ use crate::drive::{Effect, Effects, Input, Machine};
 const CLOCK_STEP: Duration = Duration::from_millis(1);
 /// Characters of a text of the server that are shown.
 const MAX_SHOWN: usize = 200;
-/// Longest name; the server replaces longer ones.
-const MAX_NAME: usize = 80;
 
 /// Phase of a connection.
 enum Phase {
@@ -212,10 +210,11 @@ impl<'a> Game<'a> {
         if !new.is_empty() {
             game.request.clear();
         }
-        let fen = self.state.fen().unwrap_or_default();
-        let moved = |mv: &String| MoveText::new(mv).map_or(Event::Board(fen.to_owned()), Event::Moved);
-        let moved = new.iter().map(moved).map(Effect::Tell);
-        self.effects.extend(moved);
+        let moved = |mv: &String| MoveText::new(mv).filter(|_| !mv.is_empty()).map(Event::Moved);
+        // The board shows what moves without a readable text were.
+        let board = || vec![Event::Board(self.state.fen().unwrap_or_default().to_owned())];
+        let events = new.iter().map(moved).collect::<Option<Vec<_>>>().unwrap_or_else(board);
+        self.effects.extend(events.into_iter().map(Effect::Tell));
         game.told = self.state.history().len();
         if let Some(outcome) = self.state.result() {
             let reason = self.state.reason(game.color).unwrap_or_default();
