@@ -42,7 +42,7 @@ const MIN_TIME: Duration = Duration::from_millis(20);
 pub(crate) const MAX_TIME: Duration = Duration::from_secs(2);
 /// Time of a clock that is kept for the way of the move.
 const RESERVE: Reserve = Reserve { lag: Duration::from_millis(50), measured: true };
-/// Time for a stopped search to end: on a busy machine it waits for a core.
+/// Time for a stopped search to end, as on a busy machine it waits for a core; but an eighth of the clock at most.
 const GRACE: Duration = Duration::from_millis(500);
 /// Longest variation that is told.
 const MAX_PV: usize = 16;
@@ -223,6 +223,7 @@ async fn search<G: Playable>(
 ) -> Option<Found> {
     let (began, position) = (Instant::now(), game.now().clone());
     let hard = began + budget.hard;
+    let grace = clocks.map_or(GRACE, |clocks| GRACE.min(clocks.left[position.side_to_move()] / 8));
     let request = SearchRequest {
         game,
         limits: Limits { hard: Some(hard.into_std()), clocks, ..Limits::default() },
@@ -245,7 +246,7 @@ async fn search<G: Playable>(
     });
     let at = select! {
         at = ended.recv() => at.unwrap_or_else(Instant::now),
-        () = sleep_until(hard + GRACE) => Instant::now(),
+        () = sleep_until(hard + grace) => Instant::now(),
         () = stop.cancelled() => began,
     };
     let best = handle.best();
@@ -301,6 +302,7 @@ fn variation<G: Playable>(mut position: G, moves: &[G::Move]) -> Vec<(String, St
 
 #[cfg(test)]
 mod tests {
+    use zeitnot_engine::{Config, Fault, Kind};
     use zeitnot_rules::ByColor;
 
     use super::*;
@@ -339,6 +341,17 @@ mod tests {
         let time = Duration::from_secs(2);
         assert!(budget(time, clocks(1000), Color::White).hard < Duration::from_millis(500));
         assert_eq!(budget(time, clocks(10_000_000), Color::White).hard, time);
+    }
+
+    #[test(start_paused = true)]
+    async fn a_search_that_does_not_end_leaves_time_on_the_clock() {
+        let config = Config { kind: Kind::Faulty(Fault::Hangs), ..Config::default() };
+        let engine = SearchEngine::new(EngineFactory::new(&config).unwrap());
+        let (game, began) = (DynGame::begin(GameKind::Chess, None).unwrap(), Instant::now());
+        let stop = CancellationToken::new();
+        let finding = Searches::default().find((&engine, MAX_TIME), &game, Some(clocks(400)), stop);
+        let took = finding.await.unwrap().at - began;
+        assert!(took < Duration::from_millis(100), "{took:?}");
     }
 
     #[test]
