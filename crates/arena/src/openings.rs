@@ -59,14 +59,16 @@ impl Visitor for Read<'_> {
 }
 
 fn of_list<G: Game>(lines: &[String], start: &G) -> Result<Vec<G>, String> {
-    if lines.len() > MAX_POSITIONS {
-        return Err(format!("openings: at most {MAX_POSITIONS} positions"));
-    }
-    if let Some(at) = lines.iter().position(|line| line.chars().count() > MAX_POSITION) {
+    let is_long = |line: &String| !is_skipped(line.trim()) && line.chars().count() > MAX_POSITION;
+    if let Some(at) = lines.iter().position(is_long) {
         return Err(format!("openings: line {}: more than {MAX_POSITION} characters", at + 1));
     }
-    read_lines(lines.iter().map(String::as_str), start)
-        .map_err(|(number, why)| format!("openings: line {number}: {why}"))
+    let positions = read_lines(lines.iter().map(String::as_str), start)
+        .map_err(|(number, why)| format!("openings: line {number}: {why}"))?;
+    match positions.len() > MAX_POSITIONS {
+        true => Err(format!("openings: at most {MAX_POSITIONS} positions")),
+        false => Ok(positions),
+    }
 }
 
 /// Reads the positions of a file, in the game of `start`. Empty lines and those that begin with `#` are skipped.

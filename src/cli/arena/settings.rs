@@ -134,11 +134,10 @@ impl Setting {
     }
 }
 
-/// Reads the lines of a file, without the empty ones and comments.
+/// Reads the lines of a file. The arena skips comments, and names the line that is wrong.
 fn lines(path: &str) -> Result<Vec<String>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    Ok(lines.map(str::to_owned).collect())
+    Ok(text.lines().map(str::to_owned).collect())
 }
 
 #[cfg(test)]
@@ -168,10 +167,13 @@ mod tests {
     fn openings_are_read_from_a_file() {
         use std::io::Write;
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        writeln!(file, "# two\n\n8/8 w\n 8/7k b ").unwrap();
+        writeln!(file, "# two\n8/8 w\n8/7k b").unwrap();
         let path = file.path().to_str().unwrap();
         let fields = given(&["--game", "atomic", "--chess960", "--openings", path]);
-        assert_eq!(fields, json!({"game": "atomic", "chess960": true, "openings": ["8/8 w", "8/7k b"]}));
+        assert_eq!(
+            fields,
+            json!({"game": "atomic", "chess960": true, "openings": ["# two", "8/8 w", "8/7k b"]})
+        );
     }
 
     #[test]
