@@ -6,7 +6,7 @@ use tokio::{
     select,
     time::{Instant, sleep},
 };
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 use zeitnot_engine::Clocks;
 use zeitnot_host::tag::GameTag;
 use zeitnot_net::wait::or_never;
@@ -34,11 +34,10 @@ pub(super) struct EnginePlayer {
     pub(super) engine: TournamentEngine,
 }
 
-/// Search for the move of a game.
+/// Search for the move of a game. Dropping it stops the search.
 struct Thinking {
     game: GameTag,
     finding: Finding,
-    _stop: DropGuard,
 }
 
 impl EnginePlayer {
@@ -124,9 +123,7 @@ impl EnginePlayer {
         let increment = view.info.time_control.map_or(Duration::ZERO, |time_control| time_control.increment);
         let read_at = Instant::now().into_std();
         let clocks = Clocks { left: view.left, increment, moves_to_go: None, read_at };
-        let stop = CancellationToken::new();
-        let finding = self.engine.find(board, clocks, stop.clone());
-        Thinking { game: view.game, finding, _stop: stop.drop_guard() }
+        Thinking { game: view.game, finding: self.engine.find(board, clocks) }
     }
 
     /// Plays the move that was found; resigns without one.

@@ -131,8 +131,8 @@ impl TournamentEngine {
         }
     }
 
-    pub(super) fn find(&self, game: &DynGame, clocks: Clocks, stop: CancellationToken) -> Finding {
-        self.searches.find((&self.engine, self.time), game, Some(clocks), stop)
+    pub(super) fn find(&self, game: &DynGame, clocks: Clocks) -> Finding {
+        self.searches.find((&self.engine, self.time), game, Some(clocks), CancellationToken::new())
     }
 
     /// Ends the process of an external engine, until the next game.

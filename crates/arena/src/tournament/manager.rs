@@ -149,8 +149,8 @@ pub(crate) struct TournamentManager {
     refusals: Refusals,
     /// Number of those that were opened.
     opened: usize,
-    /// Open, and not running yet, with their places in the order in which they were opened.
-    open: Vec<(usize, CancellationToken, OpenTournament)>,
+    /// Open, and not running yet.
+    open: Vec<(Name, OpenTournament)>,
     running: JoinSet<(usize, Result<TournamentSummary, Panic>)>,
     /// Tasks of the players that the arena runs itself.
     engine_players: TaskTracker,
@@ -267,13 +267,13 @@ impl TournamentManager {
     ) -> Result<(), ArenaError> {
         let open = self.environment.open(&config, access.as_ref(), is_new).await?;
         let (name, handle, stored) = (config.name.clone(), open.handle.clone(), open.stored);
-        let (place, over) = (self.opened, CancellationToken::new());
+        let (place, over, engines) = (self.opened, CancellationToken::new(), BTreeMap::new());
         self.opened += 1;
-        let (handle_of, over_of, engines) = (handle.clone(), over.clone(), BTreeMap::new());
-        let known = Known { place, handle: handle_of, over: over_of, stored, config, access, engines };
+        let known = Known { place, handle: handle.clone(), over, stored, config, access, engines };
         self.known.insert(name.clone(), known);
-        self.published.send_modify(|tournaments| drop(Arc::make_mut(tournaments).insert(name, handle)));
-        self.open.push((place, over, open));
+        self.published
+            .send_modify(|tournaments| drop(Arc::make_mut(tournaments).insert(name.clone(), handle)));
+        self.open.push((name, open));
         Ok(())
     }
 
@@ -312,12 +312,11 @@ impl TournamentManager {
 
     /// Starts the tasks of those that are open.
     fn start(&mut self, stop: &CancellationToken) {
-        for (place, over, OpenTournament { actor, file, .. }) in mem::take(&mut self.open) {
-            let run = actor.run(file, stop.clone(), over);
+        for (name, OpenTournament { actor, file, .. }) in mem::take(&mut self.open) {
+            let Some(Known { place, over, .. }) = self.known.get(&name) else { continue };
+            let (place, run) = (*place, actor.run(file, stop.clone(), over.clone()));
             self.running.spawn(async move { (place, panic_guard::contain_all(run).await) });
-            let name =
-                self.known.iter().find(|(_, known)| known.place == place).map(|(name, _)| name.clone());
-            name.into_iter().for_each(|name| self.run_engines(&name));
+            self.run_engines(&name);
         }
     }
 
