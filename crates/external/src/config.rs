@@ -7,7 +7,7 @@ use serde::{
     de::{self, IntoDeserializer},
 };
 use zeitnot_engine::{Config as OwnConfig, MoveLimits};
-use zeitnot_rules::{GameKind, UnknownGame};
+use zeitnot_rules::GameKind;
 use zeitnot_settings::{HumanTime, JsonSchema, Schema, SchemaGenerator, list_of, schemars, words};
 
 /// An external engine.
@@ -29,7 +29,7 @@ pub struct Config {
     #[serde(default)]
     pub protocol: Protocol,
     /// Games that it plays, of those that its protocol knows. Default: all of them that it names; with "lines", all.
-    #[serde(default, deserialize_with = "known_games")]
+    #[serde(default)]
     #[schemars(schema_with = "game_names", example = ["chess"])]
     pub games: Option<Vec<GameKind>>,
     /// Time until it must be ready.
@@ -64,14 +64,8 @@ impl Config {
     }
 }
 
-fn known_games<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<GameKind>>, D::Error> {
-    let names = Vec::<String>::deserialize(from)?;
-    let games: Result<_, UnknownGame> = names.iter().map(|name| name.parse()).collect();
-    games.map(Some).map_err(de::Error::custom)
-}
-
 fn game_names(_: &mut SchemaGenerator) -> Schema {
-    list_of(words(GameKind::ALL.iter().map(|game| game.name())))
+    list_of(words(GameKind::ALL))
 }
 
 /// Reaction to an engine that fails in a game.
