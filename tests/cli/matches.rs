@@ -333,7 +333,6 @@ fn lines_program(folder: &Path, name: &str, answer: &str) -> String {
 fn a_program_by_lines_of_text_plays_every_game() {
     let folder = tempfile::tempdir().unwrap();
     let engine = lines_program(folder.path(), "mine", "echo \"${moves%% *}\"");
-    let fields = lines_program(folder.path(), "noting", "echo \"$game\" >> games; echo \"${moves%% *}\"");
     for (variant, rules) in [
         ("chess960", "chess"),
         ("tuc", "tuc"),
@@ -350,14 +349,6 @@ fn a_program_by_lines_of_text_plays_every_game() {
             assert_eq!(row(told(&output), failing), "0 of lines, 0 of random", "{output:?}");
         }
     }
-    told(&play(
-        folder.path(),
-        [&fields, "random"],
-        "--games 2 --openings some.epd --variant crazyhouse --longest 4",
-    ));
-    assert!(
-        fs::read_to_string(folder.path().join("games")).unwrap().lines().all(|game| game == "crazyhouse")
-    );
     let nodes = play(folder.path(), [&engine, "random"], "--nodes 100");
     assert!(err(&nodes).contains("cannot count nodes in the lines protocol: give it a clock"), "{nodes:?}");
 }
