@@ -112,13 +112,11 @@ impl fmt::Display for Config {
             (None, Some(_)) => " with a token",
             (None, None) => "",
         };
-        let game = if self.game == chess() { "" } else { self.game.name() };
-        let space = if game.is_empty() { "" } else { " " };
-        write!(
-            f,
-            "play {game}{space}in tournament {} as {} at {}{with}",
-            self.tournament, self.player, self.address
-        )
+        f.write_str("play ")?;
+        if self.game != chess() {
+            write!(f, "{} ", self.game.name())?;
+        }
+        write!(f, "in tournament {} as {} at {}{with}", self.tournament, self.player, self.address)
     }
 }
 
