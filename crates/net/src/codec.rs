@@ -7,7 +7,7 @@ use tokio_util::{
     codec::{AnyDelimiterCodec, AnyDelimiterCodecError, Decoder},
 };
 
-/// Maximum length of a line in bytes; the longest of our protocols that have lines has fewer than 300.
+/// Maximum length of a line in bytes; the longest that our programs have to read has fewer than 300.
 pub const MAX_LINE: usize = 4096;
 
 /// A line that cannot be read; the connection continues after it.
