@@ -3,6 +3,7 @@
 mod endings;
 #[cfg(unix)]
 mod engines;
+mod extensions;
 mod games;
 mod hostile;
 mod mistakes;
@@ -14,4 +15,3 @@ mod shutdown;
 mod spectators;
 mod systems;
 mod tournament;
-mod wishes;

@@ -8,7 +8,7 @@ use zeitnot_net::{
     secret_file::{self, SecretFileError},
 };
 use zeitnot_pairing::Name;
-use zeitnot_wire::contest::Wish;
+use zeitnot_wire::contest::Extension;
 
 /// Largest file in bytes.
 const MAX_FILE: u64 = 1 << 20;
@@ -59,7 +59,7 @@ impl Keys {
             let (name, key) = match words.as_slice() {
                 [] => continue,
                 [first, ..] if first.starts_with('#') => continue,
-                [name, key] if !Wish::is_in(key) => (Name::try_from(*name), Secret::try_from(*key)),
+                [name, key] if !Extension::is_in(key) => (Name::try_from(*name), Secret::try_from(*key)),
                 _ => return Err(KeysError::Line(at + 1)),
             };
             let (Ok(name), Ok(key)) = (name, key) else { return Err(KeysError::Line(at + 1)) };

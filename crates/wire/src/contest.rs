@@ -11,40 +11,40 @@ use super::{Message, Secret, WireError, shorten};
 /// Version of the protocol that our arena and our clients speak.
 pub const VERSION: u32 = 1;
 
-/// Request of a client for more than the original protocol has. The wishes are the words of `JOIN` that begin with `+`.
+/// Extension of the original protocol that a client asks for: a word of `JOIN` that begins with `+`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum Extension {
     /// `VARIANT` before each game, and `LEGAL_MOVES` before each `YOUR_MOVE`.
     Moves,
     /// Version of the protocol that the client speaks.
     Protocol(u32),
-    /// A wish that is unknown here, without its `+`.
+    /// One that is unknown here, without its `+`.
     Unknown(String),
 }
 
-impl Wish {
-    /// Returns whether a word of `JOIN` is a wish, not a key.
+impl Extension {
+    /// Returns whether a word of `JOIN` is one, not a key.
     pub fn is_in(word: &str) -> bool {
         word.starts_with('+')
     }
 
-    fn read(name: &str) -> Wish {
+    fn read(name: &str) -> Extension {
         // A number as it is printed: without a sign or zeros in front of it.
         let version = |text: &str| text.parse().ok().filter(|it: &u32| it.to_string() == text);
         match name.strip_prefix("protocol=").and_then(version) {
-            Some(version) => Wish::Protocol(version),
-            None if name == "moves" => Wish::Moves,
-            None => Wish::Unknown(name.to_owned()),
+            Some(version) => Extension::Protocol(version),
+            None if name == "moves" => Extension::Moves,
+            None => Extension::Unknown(name.to_owned()),
         }
     }
 }
 
-impl fmt::Display for Wish {
+impl fmt::Display for Extension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Wish::Moves => f.write_str("+moves"),
-            Wish::Protocol(version) => write!(f, "+protocol={version}"),
-            Wish::Unknown(name) => write!(f, "+{name}"),
+            Extension::Moves => f.write_str("+moves"),
+            Extension::Protocol(version) => write!(f, "+protocol={version}"),
+            Extension::Unknown(name) => write!(f, "+{name}"),
         }
     }
 }
@@ -53,13 +53,12 @@ impl fmt::Display for Wish {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // each field is named as in the protocol's document
 pub enum FromClient {
-    /// The key is an extension of ours, for tournaments that ask for one: the player's own, or the password. So are the
-    /// wishes.
+    /// The key is ours, too, for tournaments that ask for one: the player's own, or the password.
     Join {
         tournament: String,
         player: String,
         key: Option<Secret>,
-        wishes: Vec<Wish>,
+        extensions: Vec<Extension>,
     },
     Ack {
         game: String,
@@ -88,7 +87,7 @@ pub enum FromClient {
 ///
 /// `Info` is text for people; programs must not rely on it. A paired game begins once both players acknowledge it, or
 /// is aborted. `ClockUpdate` is sent to both players every five seconds, `GameState` answers `WATCH`. The state of
-/// `PlayerMoved` is the one after the move. `Variant` and `LegalMoves` are for a client that has [`Wish::Moves`].
+/// `PlayerMoved` is the one after the move. `Variant` and `LegalMoves` are for a client that asks for [`Extension::Moves`].
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum FromServer {
@@ -220,20 +219,20 @@ impl<'l> Fields<'l> {
         Ok(ByColor([self.owned("the name of White")?, self.owned("the name of Black")?]))
     }
 
-    /// Returns the last words of a line: the wishes, and the key if there is one. Errors do not repeat it.
-    fn key_and_wishes(&mut self) -> Result<(Option<Secret>, Vec<Wish>), WireError> {
-        let (mut key, mut wishes) = (None, Vec::new());
+    /// Returns the last words of a line: the extensions, and the key if there is one. Errors do not repeat it.
+    fn key_and_extensions(&mut self) -> Result<(Option<Secret>, Vec<Extension>), WireError> {
+        let (mut key, mut extensions) = (None, Vec::new());
         while !self.rest.is_empty() {
             let word = self.word("a key").map_err(|_| self.error("one word after the player", "…"))?;
             match word.strip_prefix('+') {
-                Some(wish) => wishes.push(Wish::read(wish)),
+                Some(name) => extensions.push(Extension::read(name)),
                 None if key.is_some() => {
                     return Err(self.error("a name without spaces, and at most one word after it", "more"));
                 }
                 None => key = Some(Secret::of(word)),
             }
         }
-        Ok((key, wishes))
+        Ok((key, extensions))
     }
 
     /// Returns the rest of the line, which may be empty.
@@ -280,8 +279,8 @@ impl Message for FromClient {
         Ok(match f.message {
             "JOIN" => {
                 let (tournament, player) = (f.owned("a tournament")?, f.owned("a player")?);
-                let (key, wishes) = f.key_and_wishes()?;
-                FromClient::Join { tournament, player, key, wishes }
+                let (key, extensions) = f.key_and_extensions()?;
+                FromClient::Join { tournament, player, key, extensions }
             }
             "ACK" => FromClient::Ack { game: f.game()? },
             "MOVE" => FromClient::Move { game: f.game()?, mv: f.owned("a move")? },
@@ -296,9 +295,10 @@ impl Message for FromClient {
 
     fn to_line(&self) -> String {
         match self {
-            FromClient::Join { tournament, player, key, wishes } => {
+            FromClient::Join { tournament, player, key, extensions } => {
                 let key = key.iter().map(|key| key.expose().to_owned());
-                let more = key.chain(wishes.iter().map(Wish::to_string)).map(|word| format!(" {word}"));
+                let more =
+                    key.chain(extensions.iter().map(Extension::to_string)).map(|word| format!(" {word}"));
                 format!("JOIN {tournament} {player}{}", more.collect::<String>())
             }
             FromClient::Ack { game } => format!("ACK {game}"),
@@ -393,7 +393,7 @@ mod tests {
     use super::*;
     use crate::testing::{garbled, lines, same_line, same_message};
 
-    const CLIENT: &str = "JOIN <word> <word>( <key>)?( <wish>){0,3}|MOVE <word> <word>|(ACK|RESIGN|WATCH|UNWATCH) <word>|SAY <word> <text>|DISCONNECT";
+    const CLIENT: &str = "JOIN <word> <word>( <key>)?( <extension>){0,3}|MOVE <word> <word>|(ACK|RESIGN|WATCH|UNWATCH) <word>|SAY <word> <text>|DISCONNECT";
     const SERVER: &str = "(INFO|GAME_ABORTED) <text>|GAME_PAIRED <word> <word> <word> <time> <time>|\
         (GAME_STARTED|YOUR_MOVE|CLOCK_UPDATE|GAME_STATE) <word> <state>|PLAYER_MOVED <word> <word> <word> <state>|\
         GAME_OVER <word> (1-0|0-1|0\\.5-0\\.5) <text>|SAID <word> <text>|VARIANT <word> <word>|LEGAL_MOVES <word>( <move>){0,9}";
@@ -402,7 +402,7 @@ mod tests {
         ("<state>", "<word> <word> <time> <time> [!-~]([ -~]{0,60}[!-~])?"),
         ("<word>", "[!-~é]{1,12}"),
         ("<key>", "[!-*,-~é][!-~é]{0,11}"),
-        ("<wish>", "\\+(moves|protocol=(0|[1-9][0-9]{0,8})|[!-~é]{0,12})"),
+        ("<extension>", "\\+(moves|protocol=(0|[1-9][0-9]{0,8})|[!-~é]{0,12})"),
         ("<move>", "[!-~]{1,8}"),
         ("<text>", "([ -~é]{0,30}[!-~é])?"),
         ("<time>", "(0|[1-9][0-9]{0,5})\\.[0-9]{2}"),
@@ -456,14 +456,17 @@ mod tests {
     }
 
     #[test]
-    fn words_that_begin_with_a_plus_are_wishes() {
-        let Ok(FromClient::Join { key, wishes, .. }) =
+    fn words_that_begin_with_a_plus_are_extensions() {
+        let Ok(FromClient::Join { key, extensions, .. }) =
             FromClient::parse("JOIN class alice +moves k3y +protocol=1 +protocol=x +")
         else {
             panic!()
         };
-        let unknown = |name: &str| Wish::Unknown(name.to_owned());
-        assert_eq!(wishes, [Wish::Moves, Wish::Protocol(1), unknown("protocol=x"), unknown("")]);
+        let unknown = |name: &str| Extension::Unknown(name.to_owned());
+        assert_eq!(
+            extensions,
+            [Extension::Moves, Extension::Protocol(1), unknown("protocol=x"), unknown("")]
+        );
         assert_eq!(key, Some(Secret::of("k3y")));
         assert!(FromClient::parse("JOIN class alice +moves k3y 3yk").is_err());
     }

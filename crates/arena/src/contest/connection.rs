@@ -17,7 +17,7 @@ use zeitnot_pairing::Name;
 use zeitnot_web::places::{Place, Pool};
 use zeitnot_wire::{
     Message, Secret,
-    contest::{FromClient, VERSION, Wish},
+    contest::{Extension, FromClient, VERSION},
     printable,
 };
 
@@ -125,7 +125,7 @@ struct Guest<'f> {
     client: Client,
     front: &'f ContestFront,
     place: &'f Place,
-    /// The client has wished for the legal moves.
+    /// The client has asked for the legal moves.
     with_moves: &'f AtomicBool,
     /// For the log.
     name: String,
@@ -196,8 +196,8 @@ impl Guest<'_> {
                 self.client.info("You have joined already");
                 None
             }
-            FromClient::Join { tournament, player, key, wishes } => {
-                self.join(&tournament, &player, key, &wishes).await?;
+            FromClient::Join { tournament, player, key, extensions } => {
+                self.join(&tournament, &player, key, &extensions).await?;
                 None
             }
             FromClient::Watch { game } => {
@@ -231,13 +231,13 @@ impl Guest<'_> {
         tournament: &str,
         player: &str,
         key: Option<Secret>,
-        wishes: &[Wish],
+        extensions: &[Extension],
     ) -> Result<(), CloseReason> {
         self.name = format!("{} in {}", printable(player, MAX_SHOWN), printable(tournament, MAX_SHOWN));
-        if let Some(why) = wishes.iter().find_map(obstacle) {
+        if let Some(why) = extensions.iter().find_map(obstacle) {
             return self.refuse(tournament, player, why).await;
         }
-        self.with_moves.store(wishes.contains(&Wish::Moves), Relaxed);
+        self.with_moves.store(extensions.contains(&Extension::Moves), Relaxed);
         let name = match Name::try_from(player) {
             Ok(name) => name,
             Err(error) => return self.refuse(tournament, player, error.to_string()).await,
@@ -280,22 +280,22 @@ impl Guest<'_> {
     }
 }
 
-/// Returns why a wish cannot be met, and what to do.
-fn obstacle(wish: &Wish) -> Option<String> {
-    let ours = Wish::Protocol(VERSION);
-    match wish {
-        Wish::Moves | Wish::Protocol(VERSION) => None,
-        Wish::Protocol(version) if *version < VERSION => Some(format!(
-            "Your program speaks {wish}, this arena {ours}: write its files again with zeitnot kit"
+/// Returns why an extension cannot be used, and what to do.
+fn obstacle(extension: &Extension) -> Option<String> {
+    let ours = Extension::Protocol(VERSION);
+    match extension {
+        Extension::Moves | Extension::Protocol(VERSION) => None,
+        Extension::Protocol(version) if *version < VERSION => Some(format!(
+            "Your program speaks {extension}, this arena {ours}: write its files again with zeitnot kit"
         )),
-        Wish::Protocol(_) => Some(format!(
-            "Your program speaks {wish}, this arena only {ours}: update the arena, or write the program's files again with \
+        Extension::Protocol(_) => Some(format!(
+            "Your program speaks {extension}, this arena only {ours}: update the arena, or write the program's files again with \
              the zeitnot kit of the arena's version"
         )),
-        // Not repeated: it may be a key or password that begins as a wish does, and refusals are kept.
-        Wish::Unknown(_) => Some(format!(
-            "Unknown wish; known: {}, {ours}. If your program is newer than the arena, update the arena",
-            Wish::Moves
+        // Not repeated: it may be a key or password that begins as an extension does, and refusals are kept.
+        Extension::Unknown(_) => Some(format!(
+            "Unknown extension; known: {}, {ours}. If your program is newer than the arena, update the arena",
+            Extension::Moves
         )),
     }
 }

@@ -5,7 +5,7 @@ use zeitnot_wire::contest::{FromServer, State, long_algebraic, result_text};
 
 use crate::message::{GameView, Notice};
 
-/// Returns what is sent for a notice: the message, and before it what else its receiver gets, who may have wished for the
+/// Returns what is sent for a notice: the message, and before it what else its receiver gets, who may have asked for the
 /// legal moves.
 pub(super) fn from_server(notice: Notice, with_moves: bool) -> (Option<FromServer>, FromServer) {
     let before = match &notice {

@@ -140,7 +140,7 @@ impl<'a> Connection<'a> {
     fn join(&mut self) {
         let Config { tournament, player, key, .. } = self.config;
         let (tournament, player) = (tournament.to_string(), player.to_string());
-        self.say(&FromClient::Join { tournament, player, key: key.clone(), wishes: Vec::new() }, None);
+        self.say(&FromClient::Join { tournament, player, key: key.clone(), extensions: Vec::new() }, None);
     }
 
     /// Returns the limit for the server's silence; none while it waits for players.
@@ -216,7 +216,7 @@ impl<'a> Connection<'a> {
             FromServer::GameOver { game, .. } => not_ours(&game),
             FromServer::GameAborted { reason } => self.over(format!("aborted: {reason}"), None),
             FromServer::GameState(state) => not_ours(&state.game),
-            // We know the rules, and have not wished for these.
+            // We know the rules, and have not asked for these.
             FromServer::Variant { .. } | FromServer::LegalMoves { .. } => {}
         }
         Ok(())

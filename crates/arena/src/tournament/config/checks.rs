@@ -7,7 +7,7 @@ use zeitnot_net::{Contradictions, secret::Secret};
 use zeitnot_pairing::{Name, format::PairingKind};
 use zeitnot_rules::GameKind;
 use zeitnot_settings::{Got, fault, schema_of};
-use zeitnot_wire::{contest::Wish, lichess::VariantKey};
+use zeitnot_wire::{contest::Extension, lichess::VariantKey};
 
 use super::{MAX_GAMES_OF_PLAYER, StartKind, TournamentConfig, games_per_pair};
 use crate::{duration::seconds, error::ArenaError};
@@ -169,10 +169,10 @@ fn alike(names: &[Name]) -> Option<(&Name, &Name)> {
     })
 }
 
-/// Checks that a password can be told from the wishes that a `JOIN` ends with.
+/// Checks that a password can be told from the extensions that a `JOIN` ends with.
 pub(in crate::tournament) fn check_password(password: &Secret) -> Result<(), String> {
-    match Wish::is_in(password.expose()) {
-        true => Err("password: it begins with +, as wishes in JOIN do: choose another one".into()),
+    match Extension::is_in(password.expose()) {
+        true => Err("password: it begins with +, as extensions in JOIN do: choose another one".into()),
         false => Ok(()),
     }
 }

@@ -1,9 +1,9 @@
-//! Clients that wish for more than the original contest protocol has.
+//! Clients that ask for extensions of the original contest protocol.
 
 use crate::support::arena::{By, TestArena, begin, word};
 
 #[test]
-async fn legal_moves_come_before_each_request_to_those_who_wish_for_them() {
+async fn legal_moves_come_before_each_request_to_those_who_ask_for_them() {
     let arena = TestArena::start("password = 'sesame'").await;
     let mut white = arena.say("alice", "JOIN class alice sesame +moves +protocol=1").await;
     white.expect("INFO You joined").await;
@@ -26,14 +26,14 @@ async fn legal_moves_come_before_each_request_to_those_who_wish_for_them() {
 }
 
 #[test]
-async fn wishes_that_cannot_be_met_are_refused_with_what_to_do() {
+async fn extensions_that_are_not_there_are_refused_with_what_to_do() {
     let arena = TestArena::start("").await;
-    for (wishes, told) in [
+    for (extensions, told) in [
         ("+protocol=0", "write its files again with zeitnot kit"),
         ("+moves +protocol=2", "update the arena"),
-        ("+clock", "Unknown wish; known: +moves, +protocol=1"),
+        ("+clock", "Unknown extension; known: +moves, +protocol=1"),
     ] {
-        let mut player = arena.say("alice", &format!("JOIN class alice {wishes}")).await;
+        let mut player = arena.say("alice", &format!("JOIN class alice {extensions}")).await;
         let said = player.rest().await;
         assert!(said.len() == 1 && said[0].starts_with("INFO ") && said[0].contains(told), "{said:?}");
     }
