@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, num::NonZeroU64, path::Path};
 use serde_json::json;
 use zeitnot_arena::{Event, Summary};
 use zeitnot_engine::{BuiltIn, EngineFactory, MoveLimits};
-use zeitnot_external::{Config, Program};
+use zeitnot_external::{Config, Program, Protocol};
 use zeitnot_testing::soon;
 
 use super::tournament::play_randomly;
@@ -72,6 +72,26 @@ async fn a_student_meets_built_in_players_whose_names_are_reserved() {
     alice.await.unwrap();
     assert!(summary.tournaments[0].complete);
     assert_eq!(score(&summary, "alice").0, 2);
+}
+
+/// It is killed after ten seconds, so that its clock would mislead it.
+#[test]
+async fn a_program_is_told_the_time_for_a_move_where_its_clock_allows_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let note = folder.path().join("note");
+    let script = format!(
+        "tab=$(printf '\\t'); while IFS=$tab read -r game position time opponent increment moves; do \
+         echo $time $opponent > {}; echo \"${{moves%% *}}\"; done",
+        note.display()
+    );
+    let args = vec!["-c".into(), script];
+    let program = Config { args, protocol: Protocol::Lines, ..Config::new("/bin/sh") };
+    let settings = "time = '900+10'\nengines = ['program', 'random']\nplayers = 2\ngames_per_pair = 1";
+    let arena = TestArena::with_engines(folder, settings, engine("program", &program)).await;
+    let (_, folder) = arena.end().await;
+    let noted = fs::read_to_string(folder.path().join("note")).unwrap();
+    let (time, opponent) = noted.trim().split_once(' ').unwrap();
+    assert!((5_000..=10_000).contains(&time.parse().unwrap()) && opponent == "0", "{noted}");
 }
 
 #[test]

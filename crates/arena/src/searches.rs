@@ -172,7 +172,10 @@ impl PlayVisitor for Find<'_> {
                 Some(clocks) => budget(time, clocks, side),
                 None => Budget { soft: time / 2, hard: time },
             };
-            let found = search(&engine, game, clocks, budget, &stop).await;
+            let grace = clocks.map_or(GRACE, |clocks| GRACE.min(clocks.left[side] / 8));
+            // By its clock, an engine would plan with more time.
+            let clocks = clocks.filter(|_| budget.hard < time);
+            let found = search(&engine, game, clocks, budget, grace, &stop).await;
             drop(place);
             found
         }))
@@ -219,11 +222,11 @@ async fn search<G: Playable>(
     game: GameHistory<G>,
     clocks: Option<Clocks>,
     budget: Budget,
+    grace: Duration,
     stop: &CancellationToken,
 ) -> Option<Found> {
     let (began, position) = (Instant::now(), game.now().clone());
     let hard = began + budget.hard;
-    let grace = clocks.map_or(GRACE, |clocks| GRACE.min(clocks.left[position.side_to_move()] / 8));
     let request = SearchRequest {
         game,
         limits: Limits { hard: Some(hard.into_std()), clocks, ..Limits::default() },
