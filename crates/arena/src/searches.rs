@@ -161,7 +161,7 @@ impl PlayVisitor for Find<'_> {
             let wanted = Wanted::new(&searches.0);
             let side = game.now().side_to_move();
             // A longer wait would lose on time.
-            let last = clocks.map(|clocks| Instant::now() + budget(time, clocks, side).hard);
+            let last = clocks.map(|clocks| Instant::now() + budget(Duration::MAX, clocks, side).hard);
             let place = select! {
                 place = searches.0.places.acquire() => place.ok()?,
                 () = until(last) => return unsearched(&engine, game.now()),
@@ -305,6 +305,7 @@ fn variation<G: Playable>(mut position: G, moves: &[G::Move]) -> Vec<(String, St
 
 #[cfg(test)]
 mod tests {
+    use tokio::join;
     use zeitnot_engine::{Config, Fault, Kind};
     use zeitnot_rules::ByColor;
 
@@ -355,6 +356,20 @@ mod tests {
         let finding = Searches::default().find((&engine, MAX_TIME), &game, Some(clocks(400)), stop);
         let took = finding.await.unwrap().at - began;
         assert!(took < Duration::from_millis(100), "{took:?}");
+    }
+
+    #[test]
+    async fn a_search_waits_for_its_place_as_long_as_the_clock_allows() {
+        let (searches, game) = (Searches::default(), DynGame::begin(GameKind::Chess, None).unwrap());
+        let all = searches.0.places.acquire_many(u32::try_from(searches.0.max).unwrap()).await.unwrap();
+        let engine = BuiltInEngines::default().get(BuiltIn::AlphaBeta3).unwrap();
+        let (time, stop) = (Duration::from_millis(500), CancellationToken::new());
+        let finding = searches.find((&engine, time), &game, Some(clocks(900_000)), stop);
+        let free = async {
+            sleep_until(Instant::now() + time * 3 / 2).await;
+            drop(all);
+        };
+        assert!(join!(finding, free).0.unwrap().depth > 0);
     }
 
     #[test]
