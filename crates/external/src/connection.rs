@@ -2,18 +2,19 @@
 
 use std::{
     collections::VecDeque,
-    env,
+    env, fs,
     io::{self, BufReader, ErrorKind, Read, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
     sync::{
-        Arc, Mutex, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
+use tempfile::{Builder, TempDir};
 use zeitnot_engine::lines::read_lines;
 use zeitnot_wire::printable;
 
@@ -40,7 +41,7 @@ const ORPHANS_TIMEOUT: Duration = Duration::from_millis(200);
 /// Time for an engine to exit after `quit`.
 const QUIT_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Running processes of a program, so that all of them can be ended.
+/// Running processes of a program and their temporary folders, so that all of them can be ended and removed.
 #[derive(Debug, Default)]
 pub(crate) struct Processes(Mutex<Registry>);
 
@@ -48,29 +49,48 @@ pub(crate) struct Processes(Mutex<Registry>);
 struct Registry {
     is_closed: bool,
     groups: Vec<Weak<Group>>,
+    folders: Vec<Weak<TempDir>>,
 }
 
 impl Processes {
-    /// Adds a process, unless the program was closed.
+    fn registry(&self) -> MutexGuard<'_, Registry> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the registry, unless the program was closed.
+    fn open(&self) -> Result<MutexGuard<'_, Registry>, Fault> {
+        let registry = self.registry();
+        if registry.is_closed { Err(Fault::Closed) } else { Ok(registry) }
+    }
+
     fn add(&self, group: &Arc<Group>) -> Result<(), Fault> {
-        let mut registry = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if registry.is_closed {
-            return Err(Fault::Closed);
-        }
+        let mut registry = self.open()?;
         registry.groups.retain(|group| group.strong_count() > 0);
         registry.groups.push(Arc::downgrade(group));
         Ok(())
     }
 
-    pub(crate) fn are_closed(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_closed
+    /// Creates a folder that is removed when it is dropped, or when the program is closed.
+    pub(crate) fn folder(&self) -> Result<Arc<TempDir>, Fault> {
+        let mut registry = self.open()?;
+        let folder = Arc::new(Builder::new().prefix("zeitnot-engine-").tempdir().map_err(Fault::Start)?);
+        registry.folders.retain(|folder| folder.strong_count() > 0);
+        registry.folders.push(Arc::downgrade(&folder));
+        Ok(folder)
     }
 
-    /// Kills all processes, and accepts no others.
+    pub(crate) fn are_closed(&self) -> bool {
+        self.registry().is_closed
+    }
+
+    /// Kills all processes, and accepts no others. Their threads may not get to it before ours ends.
     pub(crate) fn close(&self) {
-        let mut registry = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut registry = self.registry();
         registry.is_closed = true;
         registry.groups.drain(..).filter_map(|group| group.upgrade()).for_each(|group| group.kill());
+        for folder in registry.folders.drain(..).filter_map(|folder| folder.upgrade()) {
+            let _ = fs::remove_dir_all(folder.path());
+        }
     }
 }
 

@@ -32,12 +32,12 @@ pub(crate) struct FileEngine {
     files: Files,
     processes: Arc<Processes>,
     /// Removed with the engine.
-    _exchange: TempDir,
+    _exchange: Arc<TempDir>,
 }
 
 impl FileEngine {
     pub(crate) fn new(config: &Config, processes: Arc<Processes>) -> Result<FileEngine, Fault> {
-        let exchange = tempfile::Builder::new().prefix("zeitnot-engine-").tempdir().map_err(Fault::Start)?;
+        let exchange = processes.folder()?;
         Ok(FileEngine {
             command: resolve(&config.command),
             args: config.args.clone(),

@@ -86,7 +86,8 @@ fn it_plays_the_games_on_that_board_and_leaves_no_files() {
 fn a_closed_program_is_killed_and_starts_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let note = folder.path().join("note");
-    let script = format!("echo 4 0 3 0 > $2; [ -e {0} ] && {{ echo >> {0}; sleep 1000; }}", note.display());
+    let script =
+        format!("echo 4 0 3 0 > $2; [ -e {0} ] && {{ echo $1 >> {0}; sleep 1000; }}", note.display());
     let program = open(&does(&script));
     fs::write(&note, "").unwrap();
     let mut engine = MatchEngine::new(program.clone());
@@ -98,11 +99,14 @@ fn a_closed_program_is_killed_and_starts_no_other() {
     let task = Task { game: &game, limits: &limits, best: &best, stop: &stop, watch: &watch };
     thread::scope(|scope| {
         let thinking = scope.spawn(|| engine.think(&task).map(|answer| answer.reply));
-        while fs::read_to_string(&note).unwrap().is_empty() {
+        let state = || fs::read_to_string(&note).unwrap();
+        while !state().ends_with('\n') {
             thread::sleep(Duration::from_millis(1));
         }
         program.close();
-        assert_eq!(thinking.join().unwrap().unwrap(), Reply::Move);
+        // A thread that lingers leaves nothing behind at our end.
+        assert!(!Path::new(state().trim()).parent().unwrap().exists());
+        assert!(thinking.join().is_ok());
     });
     assert_eq!(engine.think(&task).unwrap_err().to_string(), "was closed");
 }
