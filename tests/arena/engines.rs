@@ -1,6 +1,6 @@
 //! Players that the arena runs itself: built-in ones, and engines of the configuration.
 
-use std::{collections::BTreeMap, num::NonZeroU64, path::Path};
+use std::{collections::BTreeMap, fs, num::NonZeroU64, path::Path};
 
 use serde_json::json;
 use zeitnot_arena::{Event, Summary};
