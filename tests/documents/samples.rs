@@ -15,12 +15,12 @@ use crate::support::{
 fn samples_for_lichess_need_nothing_that_is_not_there() {
     let folder = tempfile::tempdir().unwrap();
     let here = |name: &str| folder.path().join(name);
-    write(&here("lichess.token"), "lip_first", 0o600);
-    write(&here("first.token"), "lip_first", 0o600);
-    write(&here("pychess.token"), "any", 0o600);
+    write(here("lichess.token"), "lip_first", 0o600);
+    write(here("first.token"), "lip_first", 0o600);
+    write(here("pychess.token"), "any", 0o600);
     // The sample says that it must be installed.
     let engine = format!("#!/bin/sh\nexec '{}' uci\n", crate::support::command::ZEITNOT);
-    write(&here("stockfish"), &engine, 0o755);
+    write(here("stockfish"), &engine, 0o755);
     let paths = std::env::var("PATH").unwrap_or_default();
     let samples = shown(&page("docs/lichess.md"));
     assert!(samples.len() > 8);
@@ -39,7 +39,7 @@ fn samples_for_lichess_need_nothing_that_is_not_there() {
 /// A program in a code block of this language, as a file that can be executed.
 fn program(page: &str, language: &str, path: &Path) {
     let (_, block) = page.split_once(&format!("```{language}\n#!")).unwrap();
-    write(path, &format!("#!{}", block.split("```").next().unwrap()), 0o755);
+    write(path, format!("#!{}", block.split("```").next().unwrap()), 0o755);
 }
 
 #[test]
