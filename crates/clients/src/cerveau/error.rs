@@ -21,6 +21,9 @@ pub(super) enum ConnectionError {
     /// Its last message.
     #[error("the server says: {0:?}")]
     Fatal(String),
+    /// The other player may leave.
+    #[error("the server says: {0:?} (another player has that `color`)")]
+    ColorTaken(String),
     #[error("left the game, which loses it: {0}")]
     NoPlayer(String),
     #[error(transparent)]

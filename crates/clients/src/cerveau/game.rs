@@ -281,7 +281,10 @@ impl<'a> Game<'a> {
             }
             Phase::Playing(_) => Err(ConnectionError::Fatal(what)),
             Phase::Asking { .. } | Phase::Waiting { .. } => Err(match advice(message) {
-                Some(advice) => ConnectionError::Refused { what, advice },
+                Some(advice) => ConnectionError::Refused { what: open_ended(&what), advice },
+                None if message.contains("Player index") && message.contains("already taken") => {
+                    ConnectionError::ColorTaken(what)
+                }
                 None => ConnectionError::Fatal(what),
             }),
         }
@@ -370,6 +373,15 @@ fn unsupported(what: String) -> ConnectionError {
 
 fn shown(text: &str) -> String {
     printable(text, MAX_SHOWN)
+}
+
+/// Returns the words of a sentence, to which ours are added. Its first line may lack the end of a quotation.
+fn open_ended(sentence: &str) -> String {
+    let sentence = sentence.trim_end_matches('.');
+    match sentence.rsplit_once(" '") {
+        Some((before, quoted)) if !quoted.contains('\'') => format!("{before} {quoted}"),
+        _ => sentence.to_owned(),
+    }
 }
 
 fn result_text(outcome: GameResult, reason: &str) -> String {
