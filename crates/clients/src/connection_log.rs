@@ -37,7 +37,7 @@ pub(crate) struct ConnectionLog {
     failed: Option<Instant>,
     /// Last loss of an open connection.
     lost: Option<Instant>,
-    /// Errors of the losses since it flaps.
+    /// Errors since it flaps that were reported at once.
     errors: Vec<String>,
     /// Losses since the last line that no line has told.
     untold: u32,
@@ -115,10 +115,12 @@ impl ConnectionLog {
 
     fn note_failure(&mut self, error: &str, now: Instant) -> Option<OutageNews> {
         self.failed = Some(now);
-        let news = self.outage.failed(now)?;
-        if news == OutageNews::Begins && self.is_known(error, now) {
-            return None;
-        }
+        let news = match self.outage.failed(now) {
+            Some(OutageNews::Begins) if self.is_known(error, now) => return None,
+            // The loss was not news, but the server is gone.
+            None if self.untold > 0 && self.is_new(error) => OutageNews::Begins,
+            news => news?,
+        };
         self.told(now);
         Some(news)
     }
@@ -129,12 +131,20 @@ impl ConnectionLog {
         if !flaps {
             self.errors.clear();
         }
-        if self.errors.iter().any(|known| known == error) || self.errors.len() >= MAX_ERRORS {
+        if !self.is_new(error) {
             self.untold += 1;
             return true;
         }
-        self.errors.push(error.to_owned());
         is_within(SAME_CAUSE, self.request, now)
+    }
+
+    /// Notes an error since it flaps. Returns whether it is reported at once.
+    fn is_new(&mut self, error: &str) -> bool {
+        let is_new = !self.errors.iter().any(|known| known == error) && self.errors.len() < MAX_ERRORS;
+        if is_new {
+            self.errors.push(error.to_owned());
+        }
+        is_new
     }
 
     fn told(&mut self, now: Instant) {
@@ -194,6 +204,19 @@ mod tests {
         assert_eq!(log.note_open(lost + 2 * PERIOD), Some(BackNews::Back(2 * PERIOD)));
         // Later it is news again.
         assert_eq!(log.note_failure("reset", lost + 6 * PERIOD), Some(Begins));
+    }
+
+    #[test]
+    fn a_server_that_is_gone_after_a_loss_that_was_no_news_is_news() {
+        let mut log = ConnectionLog::default();
+        let now = Instant::now();
+        assert_eq!(log.note_failure("closed", now), Some(Begins));
+        assert_eq!(log.note_failure("refused", now + SECOND), None);
+        assert_eq!(log.note_open(now + 2 * SECOND), Some(BackNews::Back(2 * SECOND)));
+        assert_eq!(log.note_failure("closed", now + 30 * SECOND), None);
+        assert_eq!(log.note_failure("refused", now + 31 * SECOND), Some(Begins));
+        assert_eq!(log.note_failure("refused", now + 33 * SECOND), None);
+        assert_eq!(log.note_open(now + 40 * SECOND), Some(BackNews::Back(10 * SECOND)));
     }
 
     #[test]

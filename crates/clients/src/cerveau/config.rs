@@ -164,7 +164,7 @@ impl Default for Timeouts {
             beyond_clocks: Duration::from_secs(60),
             over: Duration::from_secs(2),
             between_games: Duration::from_secs(2),
-            reconnect: Reconnect::default(),
+            reconnect: Reconnect { max_delay: Duration::from_secs(20), ..Reconnect::default() },
         }
     }
 }
