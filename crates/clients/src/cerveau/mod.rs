@@ -125,7 +125,8 @@ impl Session for Client<'_> {
         }
         self.played += 1;
         if self.config.games.is_some_and(|games| games.get() == self.played) {
-            info!("leaving after {} games, as configured", self.played);
+            let plural = if self.played == 1 { "" } else { "s" };
+            info!("leaving after {} game{plural}, as configured", self.played);
             return Ok(ConnectionEnd::Stopped);
         }
         stop.run_until_cancelled(sleep(self.config.timeouts.between_games)).await;

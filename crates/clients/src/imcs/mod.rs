@@ -140,7 +140,8 @@ impl Session for Client<'_> {
         if end == ConnectionEnd::Completed {
             self.played += 1;
             if self.config.games.is_some_and(|games| games.get() == self.played) {
-                info!("leaving after {} games, as configured", self.played);
+                let plural = if self.played == 1 { "" } else { "s" };
+                info!("leaving after {} game{plural}, as configured", self.played);
                 return Ok(ConnectionEnd::Stopped);
             }
         }
