@@ -20,7 +20,7 @@ use zeitnot_web::bot_page::BotPage;
 
 use self::{
     orders::ServerControl,
-    state::{State, id},
+    state::{State, id, site},
 };
 use super::{CliError, print, service::client_events::Logged, thought};
 
@@ -146,6 +146,7 @@ fn game(status: &GameStatus) -> BotGame {
     let line = &status.line;
     BotGame {
         id: id(status),
+        site: site(status),
         kind: line.kind,
         start: line.start.clone(),
         players: ByColor(Color::BOTH.map(person)),

@@ -69,6 +69,8 @@ async fn a_game_from_the_request_to_its_end() {
     assert_eq!(wire.finished(0).await, "e2e4");
     wire.clock("0", 9).await;
     wire.moved(0, "e2e4", AFTER_E4).await;
+    let Some(Event::ClocksRead(clocks)) = player.event().await else { panic!() };
+    assert_eq!(clocks.left.0.map(|left| left.as_secs()), [9, 10]);
     wire.clock("1", 8).await;
     wire.moved(1, "e7e5", AFTER_E5).await;
     wire.order(1).await;

@@ -29,6 +29,7 @@ fn person(name: &str) -> zeitnot_host::live::view::Person {
 fn game(moves: &str) -> BotGame {
     BotGame {
         id: "lichess-abcdefgh".into(),
+        site: "https://lichess.org/abcdefgh".into(),
         kind: GameKind::Chess,
         start: None,
         players: ByColor(["zeitnot", "bob"].map(person)),

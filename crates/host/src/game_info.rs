@@ -18,6 +18,8 @@ use crate::{
 pub struct GameInfo {
     pub id: Arc<str>,
     pub source: Source,
+    /// Address of the game or of its server, where that is not this arena.
+    pub site: Option<String>,
     pub kind: GameKind,
     pub tournament: Option<TournamentGameInfo>,
     pub players: ByColor<Person>,
@@ -50,6 +52,7 @@ impl GameInfo {
         GameInfo {
             id: GameTag::random().to_string().into(),
             source,
+            site: None,
             kind: board.kind(),
             tournament: None,
             players: ByColor(names.0.map(Person::named)),
@@ -70,6 +73,7 @@ impl GameInfo {
         GameInfo {
             id: header.id.clone(),
             source: header.source,
+            site: None,
             kind: header.kind,
             tournament: tournament.map(|(name, numbering)| TournamentGameInfo {
                 name,

@@ -22,8 +22,11 @@ const UNTERMINATED: &str = "unterminated";
 /// Tag by which a file is searched for a game that a kill may have kept from it.
 const ID: &str = "GameId";
 
-/// Prints a game.
-pub fn print(game: &Game) -> String {
+/// Site of a game that no other server referees.
+const ARENA: &str = "Zeitnot arena";
+
+/// Prints a game that was played there; `None`: on an arena.
+pub fn print(game: &Game, site: Option<&str>) -> String {
     let results = Color::BOTH.map(|color| GameResult::Won(color).as_str()).into_iter();
     let mut results = results.chain([GameResult::Draw.as_str()]);
     let result = results.find(|known| game.summary.result.as_deref() == Some(known)).unwrap_or("*");
@@ -32,7 +35,8 @@ pub fn print(game: &Game) -> String {
         let (left, eval) = (left_ms.map(Duration::from_millis), thought.as_ref().map(eval));
         pgn::Ply { text: san.clone(), left, eval }
     });
-    Pgn { tags: tags(game, result), fen: own_start(game), plies: plies.collect(), result }.print()
+    let tags = tags(game, site.unwrap_or(ARENA), result);
+    Pgn { tags, fen: own_start(game), plies: plies.collect(), result }.print()
 }
 
 /// Prints a game of the database that belongs to the tournament of that name.
@@ -42,7 +46,7 @@ pub fn print(game: &Game) -> String {
 pub fn print_stored(tournament: Option<String>, game: &GameRow) -> Result<String, GameError> {
     // The tags hold the number, whichever kind it is.
     let tournament = tournament.map(|name| (name, Numbering::Games));
-    stored::view(game, tournament).map(|game| print(&game))
+    stored::view(game, tournament).map(|game| print(&game, None))
 }
 
 /// Prints a game of the database, or a comment if it does not fit the rules.
@@ -76,7 +80,7 @@ fn own_start(game: &Game) -> Option<String> {
     DynGame::begin(kind, Some(&game.start_fen)).ok()?.own_start().or_else(usual)
 }
 
-fn tags(game: &Game, result: &str) -> Vec<(&'static str, String)> {
+fn tags(game: &Game, site: &str, result: &str) -> Vec<(&'static str, String)> {
     let Game { summary, plies, number, termination, repeats, result_at_board, note, .. } = game;
     let unknown = |text: Option<String>, mark: &str| text.unwrap_or_else(|| mark.to_owned());
     // By RFC 3339: `2026-03-01T12:30:00.25Z`.
@@ -84,7 +88,7 @@ fn tags(game: &Game, result: &str) -> Vec<(&'static str, String)> {
     let date = date.replace('-', ".");
     let mut tags = vec![
         ("Event", unknown(summary.tournament.clone(), "?")),
-        ("Site", "Zeitnot arena".to_owned()),
+        ("Site", site.to_owned()),
         ("Date", date.clone()),
         ("Round", unknown(number.map(|number| number.to_string()), "-")),
         ("White", summary.white.name.clone()),
@@ -268,7 +272,8 @@ mod tests {
             let (nodes, nps, pv, origin) = (None, None, Vec::new(), "search".to_owned());
             ply.thought = Some(Thought { score, depth: 12, nodes, nps, pv, origin });
         }
-        let pgn = print(&game);
+        let pgn = print(&game, Some("tcp://localhost:3000"));
+        assert!(pgn.contains("[Site \"tcp://localhost:3000\"]"), "{pgn}");
         assert!(pgn.contains("1. e4 {[%eval -0.25,12] [%clk 0:00:02.95]}"), "{pgn}");
         assert!(pgn.contains("{[%eval #3,12] [%clk"), "{pgn}");
         assert!(pgn.contains("[Event \"?\"]"), "{pgn}");
@@ -308,7 +313,7 @@ mod tests {
                 thought: None,
             };
             game.plies = moves.iter().enumerate().map(ply).collect();
-            let pgn = print(&game);
+            let pgn = print(&game, None);
             prop_assert!(pgn.lines().skip_while(|line| line.starts_with('[')).all(|l| l.chars().count() <= WIDTH));
             let twice = pgn.clone() + &pgn;
             let games: Result<Vec<_>, _> = Reader::new(twice.as_bytes()).read_games(&mut Collector).collect();

@@ -188,6 +188,16 @@ pub(super) fn id(status: &GameStatus) -> String {
     format!("{}-{}", status.line.server, status.game).chars().map(plain).collect()
 }
 
+/// Address of a game; where games have none, of its server.
+pub(super) fn site(status: &GameStatus) -> String {
+    let (server, game) = (&status.line.server, &status.game);
+    if server.starts_with("http") {
+        format!("{}/{game}", server.trim_end_matches('/'))
+    } else {
+        server.clone()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
@@ -302,8 +312,9 @@ mod tests {
     }
 
     #[test]
-    fn games_of_two_servers_have_ids_of_their_own() {
+    fn games_of_two_servers_have_ids_and_addresses_of_their_own() {
         assert_eq!(id(&status(2, None)), "https---lichess-org-abcdefgh");
+        assert_eq!(site(&status(2, None)), "https://lichess.org/abcdefgh");
     }
 
     #[test]

@@ -137,8 +137,8 @@ impl<'a> Game<'a> {
         match message {
             FromServer::Named(game) => self.named(game, now),
             FromServer::Lobbied { session } => self.lobbied(session),
-            FromServer::Start { player } => self.start(player.as_deref(), now)?,
-            FromServer::Delta(delta) => self.changed(delta, now),
+            FromServer::Start { player } => self.start(player.as_deref(), read_at, now)?,
+            FromServer::Delta(delta) => self.changed(delta, read_at, now),
             FromServer::Order { name, index } => self.ordered(&name, index, read_at)?,
             FromServer::Invalid(message) => self.invalid(&message),
             FromServer::Fatal { message, timed_out } => return self.fatal(&message, timed_out, now),
@@ -170,7 +170,7 @@ impl<'a> Game<'a> {
         }
     }
 
-    fn start(&mut self, player: Option<&str>, now: Instant) -> Result<(), ConnectionError> {
+    fn start(&mut self, player: Option<&str>, read_at: Instant, now: Instant) -> Result<(), ConnectionError> {
         let Phase::Waiting { session } = &self.phase else { return Ok(()) };
         let color = player.and_then(|id| self.state.color_of(id));
         let (Some(color), Some(fen)) = (color, self.state.fen()) else {
@@ -196,19 +196,22 @@ impl<'a> Game<'a> {
         let request = OpenRequest::default();
         self.phase =
             Phase::Playing(Playing { color, told: 0, request, order: 0, complaint: None, deadline: now });
-        self.changed(Delta::default(), now);
+        self.changed(Delta::default(), read_at, now);
         Ok(())
     }
 
     /// Follows a change of the game.
-    fn changed(&mut self, delta: Delta, now: Instant) {
+    fn changed(&mut self, delta: Delta, read_at: Instant, now: Instant) {
         self.state.merge(delta);
         let silence = self.silence();
+        let clocks = self.clocks(read_at);
         let Phase::Playing(game) = &mut self.phase else { return };
         game.deadline = now + silence;
         let new = self.state.history().get(game.told..).unwrap_or_default();
         if !new.is_empty() {
             game.request.clear();
+            // The clock was stopped before the move was told, and is that of the move.
+            self.effects.extend(clocks.map(Event::ClocksRead).map(Effect::Tell));
         }
         let moved = |mv: &String| MoveText::new(mv).filter(|_| !mv.is_empty()).map(Event::Moved);
         // The board shows what moves without a readable text were.
@@ -240,17 +243,16 @@ impl<'a> Game<'a> {
         }
         game.order = index;
         let turn = game.request.open();
-        let clocks = self.state.left().map(|left| Clocks {
-            left,
-            increment: Duration::ZERO,
-            moves_to_go: None,
-            resolution: CLOCK_STEP,
-            read_at,
-        });
+        let clocks = self.clocks(read_at);
         let board = self.state.fen().unwrap_or_default().to_owned();
         self.tell(Event::Board(board));
         self.tell(Event::YourTurn { turn, clocks });
         Ok(())
+    }
+
+    fn clocks(&self, read_at: Instant) -> Option<Clocks> {
+        let (increment, moves_to_go, resolution) = (Duration::ZERO, None, CLOCK_STEP);
+        self.state.left().map(|left| Clocks { left, increment, moves_to_go, resolution, read_at })
     }
 
     fn answer(&mut self, turn: Turn, mv: MoveText) {

@@ -1,6 +1,6 @@
 //! Games of a bot on other servers, as its reports tell them.
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult, MoveText, TimeControl};
@@ -20,6 +20,8 @@ const MAX_GAMES: usize = 64;
 pub struct BotGame {
     /// Id, unique among the bot's games.
     pub id: String,
+    /// Address of the game, or of its server.
+    pub site: String,
     /// Rules.
     pub kind: GameKind,
     /// Position at the start; `None`: the usual one.
@@ -90,6 +92,7 @@ impl BotFeed {
             let board = DynGame::begin(game.kind, game.start.as_deref()).ok()?;
             let info = GameInfo {
                 id: game.id.as_str().into(),
+                site: Some(game.site.clone()),
                 players: game.players.clone(),
                 time_control: game.time_control,
                 ..GameInfo::new(Source::Bot, &board, ByColor(["", ""]))
@@ -137,6 +140,7 @@ impl Followed {
         }
         if known == game.moves.len() {
             set_clocks(referee, game, now);
+            set_time_left(referee, game);
         }
     }
 }
@@ -151,6 +155,14 @@ fn set_clocks(referee: &mut Referee<DynGame>, game: &BotGame, now: Instant) {
     }
 }
 
+/// Corrects the time left after the last move: most servers tell the clocks only after the move.
+fn set_time_left(referee: &mut Referee<DynGame>, game: &BotGame) {
+    let (mover, Some(left)) = (!referee.turn(), game.left) else { return };
+    if let Some(last) = referee.plies.last_mut().filter(|last| last.left != Some(left[mover])) {
+        Arc::make_mut(last).left = Some(left[mover]);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,6 +171,7 @@ mod tests {
     fn game(moves: &str, end: Option<GameResult>) -> BotGame {
         BotGame {
             id: "lichess.org/abcdefgh".into(),
+            site: "https://lichess.org/abcdefgh".into(),
             kind: GameKind::Chess,
             start: None,
             players: ByColor(["zeitnot", "bob"].map(Person::named)),
@@ -191,6 +204,23 @@ mod tests {
         }
         assert_eq!(told, ["whole 0", "move 1", "move 2", "move 3", "whole 1", "move 2", "move 3", "end"]);
         assert!(bot.games.is_empty());
+    }
+
+    #[test]
+    fn clocks_that_come_after_a_move_are_those_of_the_move() {
+        let (feed, mut events) = Feed::channel();
+        let mut bot = BotFeed::new(feed);
+        let left = |seconds| Some(ByColor([Duration::from_secs(seconds), Duration::from_secs(180)]));
+        for (moves, seconds) in [("", 180), ("e2e4", 180), ("e2e4", 170), ("e2e4 e7e5", 170)] {
+            bot.update(BotGame { left: left(seconds), ..game(moves, None) });
+        }
+        bot.update(game("e2e4 e7e5", Some(GameResult::Draw)));
+        let ended = std::iter::from_fn(|| events.try_recv().ok()).find_map(|event| match event {
+            Event::Ended(game) => game.end.get().map(|end| end.plies.clone()),
+            _ => None,
+        });
+        let left: Vec<_> = ended.unwrap().iter().map(|made| made.left.map(|left| left.as_secs())).collect();
+        assert_eq!(left, [Some(170), Some(180)]);
     }
 
     #[test]

@@ -78,7 +78,8 @@ impl Entry {
     pub(super) fn replace(&mut self, plies: Vec<Arc<PlayedMove>>, clocks: Option<ClocksAt>) {
         let mut before = std::mem::take(&mut self.plies).into_iter();
         let with_thought = |made: Arc<PlayedMove>| {
-            let thought = before.next().filter(|(old, _)| Arc::ptr_eq(old, &made)).and_then(|(_, it)| it);
+            let is_same = |(old, _): &(Arc<PlayedMove>, _)| (&old.mv, &old.fen) == (&made.mv, &made.fen);
+            let thought = before.next().filter(is_same).and_then(|(_, it)| it);
             (made, thought)
         };
         self.plies = plies.into_iter().map(with_thought).collect();
@@ -214,7 +215,7 @@ impl Entry {
     }
 
     pub(super) fn pgn(&self) -> String {
-        pgn::print(&self.game())
+        pgn::print(&self.game(), self.shared.info.site.as_deref())
     }
 }
 
