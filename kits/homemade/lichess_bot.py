@@ -3,9 +3,19 @@
 Written from lichess-bot's interface: a homemade.py finds the names that it imports, and its engine the calls that it gets there.
 """
 
+import datetime
+import importlib.util
 import logging
+import os
 import sys
 import types
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+# Speeds of Lichess, by the expected seconds of a game for each player.
+SPEEDS = [(30, "ultraBullet"), (180, "bullet"), (480, "blitz"), (1500, "rapid"), (float("inf"), "classical")]
+PARTS = "blocklist config conversation engine_wrapper lichess lichess_bot lichess_types matchmaking model strategies timer types"
+OLD_NAMES = "config conversation lichess matchmaking model strategies timer"  # of the parts, before there was lib
+FOLDERS = ["lib", "engines", "test_bot"]
 
 
 class Configuration(dict):
@@ -19,6 +29,66 @@ class Configuration(dict):
 
     def lookup(self, name):
         return getattr(self, name)
+
+
+def seconds(count):
+    return datetime.timedelta(seconds=count)
+
+
+class Game(Configuration):
+    """The game that an engine plays, as far as it is known. An opponent is a bot without games, with the rating of such."""
+
+    def __init__(self, board, clock, username):
+        white, usual = board.turn, type(board).starting_fen
+        start = board.root().fen()
+        variant = "Chess960" if board.chess960 else "Standard" if start == usual else "From Position"
+        if type(board).uci_variant != "chess":
+            variant = type(board).aliases[0]
+        speed = next(speed for limit, speed in SPEEDS if clock.own + 40 * clock.increment < limit)
+        me, opponent = (
+            Configuration(name=name, title="BOT", is_bot=True, rating=1500, provisional=True) for name in (username, "opponent")
+        )
+        super().__init__(
+            id="arena",
+            username=username,
+            base_url="",
+            speed=speed,
+            perf_name=speed[0].upper() + speed[1:],
+            variant_name=variant,
+            mode="casual",
+            initial_fen="startpos" if start == usual else start,
+            clock_initial=seconds(round(clock.own) or clock.own),  # which runs already
+            clock_increment=seconds(clock.increment),
+            is_white=white,
+            my_color="white" if white else "black",
+            opponent_color="black" if white else "white",
+            me=me,
+            opponent=opponent,
+            white=me if white else opponent,
+            black=opponent if white else me,
+            game_start=datetime.datetime.now(datetime.timezone.utc),
+        )
+
+    def update(self, board, clock):
+        """Notes the moves and the clocks."""
+        own, opponent, increment = (round(1000 * left) for left in (clock.own, clock.opponent, clock.increment))
+        white, black = (own, opponent) if self.is_white else (opponent, own)
+        moves = " ".join(move.uci() for move in board.move_stack)
+        self["state"] = dict(moves=moves, wtime=white, btime=black, winc=increment, binc=increment, status="started")
+
+    def url(self):
+        return self.id
+
+    short_url = url
+
+    def time_control(self):
+        return f"{self.clock_initial.total_seconds():.0f}+{self.clock_increment.total_seconds():.0f}"
+
+    def my_remaining_time(self):
+        return seconds(self.state.wtime / 1000 if self.is_white else self.state.btime / 1000)
+
+    def is_abortable(self):
+        return " " not in self.state.moves
 
 
 class EngineWrapper:
@@ -86,10 +156,16 @@ class Module(types.ModuleType):
     EngineWrapper = EngineWrapper
     MinimalEngine = MinimalEngine
     FillerEngine = FillerEngine
+    Game = Game
+    seconds = staticmethod(seconds)
+    msec = staticmethod(lambda count: seconds(count / 1000))
+    to_seconds = staticmethod(lambda duration: duration.total_seconds())
+    to_msec = staticmethod(lambda duration: duration.total_seconds() * 1000)
     logger = logging.getLogger("lichess-bot")
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        # Of lib it may be a module.
+        if name.startswith("__") or self.__name__ == "lib":
             raise AttributeError(name)
         return type(name, (Annotation,), {})
 
@@ -97,8 +173,21 @@ class Module(types.ModuleType):
 def install():
     """Makes the modules importable, by their names of today and of earlier versions, and shows what they log."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")  # on stderr
-    parts = ["engine_wrapper", "lichess_types", "types", "config", "model", "timer", "conversation", "lichess"]
-    for name in ["lib", "engine_wrapper"] + ["lib." + part for part in parts]:
+    for name in ["lib", "engine_wrapper"] + ["lib." + part for part in PARTS.split()]:
         sys.modules[name] = Module(name)
-    for part in parts:
+    # Modules of one's own in there are found, too.
+    sys.modules["lib"].__path__ = [os.path.join(FOLDER, "lib")]
+    for part in PARTS.split():
         setattr(sys.modules["lib"], part, sys.modules["lib." + part])
+    # Modules of these names may be others.
+    for name in OLD_NAMES.split():
+        if importlib.util.find_spec(name) is None:
+            sys.modules[name] = Module(name)
+
+
+def missing(name):
+    """Returns what to do about a module that is not there, if it may be one of lichess-bot's folder."""
+    if name.split(".")[0] not in FOLDERS:
+        return None
+    file = name.replace(".", "/")
+    return f"homemade.py needs {name}, which is not here: copy {file} or {file}.py from the folder of your lichess-bot"

@@ -1,5 +1,7 @@
 //! The kit that runs a `homemade.py` of lichess-bot.
 
+use std::fs;
+
 use zeitnot_testing::LONG;
 
 use super::{
@@ -60,6 +62,57 @@ class Mine(MinimalEngine):
             plays_two_moves("homemade", CLIENT, "20+0", async |kit| kit.put("homemade.py", homemade)).await;
         assert!(!moves.concat().contains("instead"), "{moves:?}");
     }
+}
+
+/// The class is imported, with names of lichess-bot before it had `lib`, and reads the game.
+#[test(limit = LONG)]
+async fn an_imported_engine_knows_its_game() {
+    if !has_python() {
+        return;
+    }
+    let mine = "\
+import config, model
+from lib import model as model_of_today, other
+from lib.engine_wrapper import MinimalEngine
+from strategies import FillerEngine
+
+class Mine(MinimalEngine):
+    def __init__(self, commands, options, stderr, draw_or_resign, game=None, **popen_args):
+        super().__init__(commands, options, stderr, draw_or_resign, game, **popen_args)
+        self.game = game
+        self.about = [game.opponent.rating + 1, game.clock_initial.seconds, game.clock_increment.seconds, game.variant_name]
+
+    def search(self, board, time_limit, *args):
+        game = self.game
+        assert self.about == [1501, 20, 0, 'Standard'] and game.is_white == board.turn
+        assert len(game.state['moves'].split()) == len(board.move_stack)
+        assert game.my_remaining_time().total_seconds() <= 20
+        return next(iter(board.legal_moves))
+";
+    for class in ["", "class = Mine\n"] {
+        let moves = plays_two_moves("homemade", CLIENT, "20+0", async |kit| {
+            kit.put("mine.py", mine);
+            fs::create_dir(kit.path("lib")).unwrap();
+            kit.put("lib/other.py", "");
+            kit.put("homemade.py", "from mine import Mine\n");
+            kit.replace("settings.txt", "key =", &format!("{class}key ="));
+        })
+        .await;
+        assert!(!moves.concat().contains("instead"), "{moves:?}");
+    }
+}
+
+/// Another package of that name would be installed.
+#[test(limit = LONG)]
+async fn a_module_that_was_left_in_lichess_bot_is_not_to_be_installed() {
+    if !has_python() {
+        return;
+    }
+    let kit = Kit::write_for("homemade", NOWHERE);
+    kit.put("homemade.py", "import engines.mine\n");
+    let (code, told) = kit.start(&format!("{CLIENT} alice")).ends().await;
+    let problem = "homemade.py needs engines, which is not here: copy engines or engines.py from the folder of your lichess-bot";
+    assert!(code == Some(1) && told.iter().any(|line| line.ends_with(problem)), "{told:#?}");
 }
 
 #[test(limit = LONG)]
