@@ -1,6 +1,6 @@
 //! Tournaments in every game: by legal moves alone, and with our bot.
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
 use futures_util::future::{join, join_all};
 use serde_json::Value;
@@ -30,8 +30,18 @@ async fn start<'n>(tournaments: impl IntoIterator<Item = (&'n str, String)>) -> 
 
 /// Plays at random, by the legal moves, until the connection is closed. Returns the games' names, and their ends.
 async fn play_at_random(arena: &TestArena, tournament: &str, name: &str) -> (Vec<String>, Vec<String>) {
-    let mut player = arena.say(name, &format!("JOIN {tournament} {name} +moves")).await;
     let mut random = fastrand::Rng::with_seed(fnv1a(tournament) ^ fnv1a(name));
+    play(arena, tournament, name, |legal| random.choice(legal)).await
+}
+
+/// The same, with moves chosen in another way.
+async fn play(
+    arena: &TestArena,
+    tournament: &str,
+    name: &str,
+    mut choose: impl FnMut(Vec<String>) -> Option<String>,
+) -> (Vec<String>, Vec<String>) {
+    let mut player = arena.say(name, &format!("JOIN {tournament} {name} +moves")).await;
     let (mut legal, mut variants, mut ends) = (Vec::new(), Vec::new(), Vec::new());
     while let Some(line) = player.next().await {
         let words: Vec<&str> = line.split(' ').collect();
@@ -40,7 +50,7 @@ async fn play_at_random(arena: &TestArena, tournament: &str, name: &str) -> (Vec
             "VARIANT" => variants.push(words[2].to_owned()),
             "LEGAL_MOVES" => legal = words[2..].iter().map(|mv| (*mv).to_owned()).collect(),
             "YOUR_MOVE" => {
-                let mv = random.choice(legal.drain(..)).unwrap_or_else(|| panic!("no move before {line}"));
+                let mv = choose(mem::take(&mut legal)).unwrap_or_else(|| panic!("no move before {line}"));
                 player.send(&format!("MOVE {} {mv}", words[1])).await;
             }
             "GAME_OVER" => ends.push(words[2..].join(" ")),
@@ -151,6 +161,25 @@ async fn openings_are_positions_of_the_game() {
     assert_eq!(alice.0, ["minichess-2026"]);
     let (_, folder) = arena.end().await;
     assert_eq!(tags(&results(&folder.database(), &["class", "--pgn"]), "FEN"), [position]);
+}
+
+/// By the rules, kings that go to and fro would do so for ever.
+#[test]
+async fn points_decide_a_long_game_of_tuc_chess() {
+    let folder = tempfile::tempdir().unwrap();
+    let position = "k..../...../..p../..P../...../...../....K w 50000-0 4 0 2021";
+    std::fs::write(folder.path().join("openings"), position).unwrap();
+    let settings = "game = 'tuc'\nplayers = 2\ngames_per_pair = 1\nopenings = '{folder}/openings'";
+    let arena = TestArena::tournament(folder, "", settings).await;
+    let back_and_forth = |legal: Vec<String>| {
+        legal.into_iter().find(|mv| ["6463", "6364", "0001", "0100"].contains(&mv.as_str()))
+    };
+    let both = ["alice", "bob"].map(|name| play(&arena, "class", name, back_and_forth));
+    join_all(both).await;
+    let (_, folder) = arena.end().await;
+    let pgn = results(&folder.database(), &["class", "--pgn"]);
+    let ends = ["PlyCount", "Result", "Termination"].map(|tag| tags(&pgn, tag).concat());
+    assert_eq!(ends, ["600", "1-0", "adjudication"]);
 }
 
 #[test]

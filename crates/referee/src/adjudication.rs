@@ -5,6 +5,9 @@ use zeitnot_wire::uci::UciScore;
 
 use crate::ending::{Cause, Ending};
 
+/// Usual maximum of moves of each side, as on Lichess.
+pub const MAX_MOVES: u32 = 300;
+
 /// When a game ends before its rules end it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Adjudication {
@@ -12,7 +15,7 @@ pub struct Adjudication {
     pub draw: Option<DrawRule>,
     /// As a win by score.
     pub resign: Option<ResignRule>,
-    /// As a draw after this many moves of each side.
+    /// After this many moves of each side: as a draw, except where points decide.
     pub max_moves: Option<u32>,
 }
 
@@ -59,8 +62,15 @@ impl Adjudicator {
         Adjudicator { rules, even: 0, winning: None }
     }
 
-    /// Records a move of one side, the nth of the game. A move without an opinion ends all runs.
-    pub(crate) fn record(&mut self, color: Color, opinion: Option<Opinion>, nth: usize) -> Option<Ending> {
+    /// Records a move of one side, the nth of the game, after which the game would have that result. A move without an
+    /// opinion ends all runs.
+    pub(crate) fn record(
+        &mut self,
+        color: Color,
+        opinion: Option<Opinion>,
+        nth: usize,
+        so_far: GameResult,
+    ) -> Option<Ending> {
         let plies = u32::try_from(nth).unwrap_or(u32::MAX);
         let score = opinion.map(|opinion| centipawns(opinion.score));
         let Adjudication { draw, resign, max_moves } = self.rules;
@@ -84,7 +94,7 @@ impl Adjudicator {
             }
         }
         let is_too_long = max_moves.is_some_and(|max_moves| plies >= both(max_moves));
-        is_too_long.then_some(Ending { result: Some(GameResult::Draw), cause: Cause::TooLong })
+        is_too_long.then_some(Ending { result: Some(so_far), cause: Cause::TooLong })
     }
 }
 
@@ -110,7 +120,8 @@ mod tests {
         let mut adjudicator = Adjudicator::new(rules);
         scores.iter().enumerate().find_map(|(ply, score)| {
             let opinion = score.map(|score| Opinion { score, depth: 9 });
-            adjudicator.record(Color::BOTH[ply % 2], opinion, ply + 1).map(|ending| (ply + 1, ending))
+            let ending = adjudicator.record(Color::BOTH[ply % 2], opinion, ply + 1, GameResult::Draw);
+            ending.map(|ending| (ply + 1, ending))
         })
     }
 

@@ -1,6 +1,6 @@
 //! Games that the referee can play on.
 
-use zeitnot_rules::{Color, DynGame, Game, GameError, GameKind, MoveText, Outcome};
+use zeitnot_rules::{Color, DynGame, Game, GameError, GameKind, GameResult, MoveText, Outcome};
 
 /// Game in progress: moves are text, the rules decide on them.
 pub trait Board {
@@ -30,6 +30,9 @@ pub trait Board {
 
     /// Returns the outcome by the rules, repetition included.
     fn outcome(&self) -> Outcome;
+
+    /// Returns the result if the game is adjudicated here: a draw, except where points decide.
+    fn result_so_far(&self) -> GameResult;
 
     /// Returns whether a side can still win by any play at all.
     fn can_win(&self, color: Color) -> bool;
@@ -81,6 +84,10 @@ impl Board for DynGame {
 
     fn outcome(&self) -> Outcome {
         self.outcome()
+    }
+
+    fn result_so_far(&self) -> GameResult {
+        self.result_so_far()
     }
 
     fn can_win(&self, color: Color) -> bool {
@@ -142,6 +149,10 @@ impl<G: Game> Board for ServedGame<G> {
 
     fn outcome(&self) -> Outcome {
         self.position.outcome()
+    }
+
+    fn result_so_far(&self) -> GameResult {
+        self.position.result_so_far()
     }
 
     fn can_win(&self, color: Color) -> bool {

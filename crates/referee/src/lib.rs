@@ -19,7 +19,7 @@ mod prizes;
 mod record;
 mod server_board;
 
-pub use adjudication::{Adjudication, DrawRule, Opinion, ResignRule};
+pub use adjudication::{Adjudication, DrawRule, MAX_MOVES, Opinion, ResignRule};
 pub use board::{Board, Rewind, ServedGame};
 pub use clock::{Allowance, Clock};
 pub use ending::{Cause, Ending};

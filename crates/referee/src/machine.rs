@@ -205,8 +205,11 @@ impl<B: Board> Referee<B> {
         self.takebacks = Offers::default();
         if let Some((result, reason)) = self.board.outcome().result() {
             self.end(Some(result), Cause::Rules(reason), at);
-        } else if let Some(ending) = self.adjudicator.record(color, opinion, self.board.ply_count()) {
-            self.end(ending.result, ending.cause, at);
+        } else {
+            let (nth, so_far) = (self.board.ply_count(), self.board.result_so_far());
+            if let Some(ending) = self.adjudicator.record(color, opinion, nth, so_far) {
+                self.end(ending.result, ending.cause, at);
+            }
         }
         Ok(mv)
     }

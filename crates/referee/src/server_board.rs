@@ -1,7 +1,7 @@
 //! Board of any game, with the server's part in a game of chance.
 
 use zeitnot_rules::{
-    Color, DynGame, GameError, GameKind, MoveText, Outcome,
+    Color, DynGame, GameError, GameKind, GameResult, MoveText, Outcome,
     chess::{Chess, chess960_start},
     tuc::Tuc,
 };
@@ -95,6 +95,10 @@ impl Board for ServerBoard {
 
     fn outcome(&self) -> Outcome {
         self.game.outcome()
+    }
+
+    fn result_so_far(&self) -> GameResult {
+        self.game.result_so_far()
     }
 
     fn can_win(&self, color: Color) -> bool {

@@ -94,6 +94,26 @@ fn opinions_end_a_game() {
 }
 
 #[test]
+fn points_decide_the_longest_game_where_there_are_points() {
+    for (lead, result) in [
+        ("100-0", GameResult::Won(Color::White)),
+        ("100-100", GameResult::Draw),
+        ("0-100", GameResult::Won(Color::Black)),
+    ] {
+        let fen = format!("k..../...../..p../..P../...../...../....K w {lead} 4 0 2021");
+        let board = DynGame::begin(GameKind::Tuc, Some(&fen)).unwrap();
+        let adjudication = Adjudication { max_moves: Some(2), ..Adjudication::default() };
+        let rules = RefereeRules { adjudication, ..RefereeRules::default() };
+        let now = Instant::now();
+        let mut referee = Referee::new(board, ByColor::both(Allowance::Unlimited), rules, now);
+        play(&mut referee, "6463 0001 6364", now);
+        assert_eq!(referee.ending, None);
+        play(&mut referee, "0100", now);
+        assert_eq!(referee.ending, Some(Ending { result: Some(result), cause: Cause::TooLong }));
+    }
+}
+
+#[test]
 fn untimed_moves_cost_no_time_but_must_come() {
     for (expiry, ending) in [
         (Expiry::Loss, won(Color::Black, Cause::NoMove)),

@@ -8,6 +8,7 @@ use crate::{
     game::{Game, MoveText, Outcome},
     history::GameHistory,
     kind::GameKind,
+    result::GameResult,
     tactics::Tactics,
     visitor::Visitor,
 };
@@ -120,6 +121,11 @@ impl DynGame {
         self.0.outcome()
     }
 
+    /// The result if the game is adjudicated here: a draw, except where points decide.
+    pub fn result_so_far(&self) -> GameResult {
+        self.0.result_so_far()
+    }
+
     /// The number of earlier occurrences of the present position.
     pub fn repetitions(&self) -> usize {
         self.0.repetitions()
@@ -167,6 +173,7 @@ trait Erased: fmt::Debug + Send + Sync {
     fn truncate(&mut self, plies: usize);
     fn again(&self) -> Box<dyn Erased>;
     fn outcome(&self) -> Outcome;
+    fn result_so_far(&self) -> GameResult;
     fn repetitions(&self) -> usize;
     fn can_win(&self, color: Color) -> bool;
 }
@@ -246,6 +253,10 @@ impl<G: Game> Erased for TextHistory<G> {
 
     fn outcome(&self) -> Outcome {
         self.history.outcome()
+    }
+
+    fn result_so_far(&self) -> GameResult {
+        self.history.now().result_so_far()
     }
 
     fn repetitions(&self) -> usize {

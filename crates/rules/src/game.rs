@@ -4,7 +4,7 @@ use std::{fmt, hash::Hash};
 
 use arrayvec::{ArrayString, ArrayVec};
 
-use crate::{color::Color, error::GameError, kind::GameKind};
+use crate::{color::Color, error::GameError, kind::GameKind, result::GameResult};
 
 /// The state of a game by its rules.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -136,6 +136,11 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
 
     /// The outcome as far as the position alone decides it; repetition belongs to [`GameHistory`](crate::GameHistory).
     fn outcome(&self) -> Outcome;
+
+    /// The result if the game is adjudicated here: a draw, except where points decide.
+    fn result_so_far(&self) -> GameResult {
+        GameResult::Draw
+    }
 
     /// Whether castling is written as in Chess960, as the king that takes its rook.
     fn is_chess960(&self) -> bool {

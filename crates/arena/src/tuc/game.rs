@@ -1,6 +1,6 @@
 //! One game of TUC-Chess, whose board deals the prizes: datagrams become moves, and both players get the answers.
 
-use std::{cmp::Ordering, fmt, io, net::SocketAddr, time::Duration};
+use std::{fmt, io, net::SocketAddr, time::Duration};
 
 use tokio::{select, time::Instant};
 use tokio_util::sync::CancellationToken;
@@ -14,7 +14,7 @@ use zeitnot_host::{
 use zeitnot_net::{LogThrottle, wait::until};
 use zeitnot_referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed};
 use zeitnot_rules::{
-    ByColor, Color, Game as _, GameResult,
+    ByColor, Color, Game as _,
     tuc::{Move, POINT, Square, Tuc},
 };
 use zeitnot_wire::{
@@ -192,7 +192,7 @@ fn hear(
         return Err(format!("not a legal move in {}", referee.board.position.print()));
     };
     if now > last {
-        referee.end(Some(leader(&referee.board.position)), Cause::TimeLimit, now);
+        referee.end(Some(referee.board.position.result_so_far()), Cause::TimeLimit, now);
     }
     let position = &referee.board.position;
     let new = position.prizes() & !before;
@@ -206,12 +206,4 @@ fn hear(
 
 fn points(position: &Tuc) -> ByColor<u16> {
     ByColor(position.points().0.map(|points| (points / POINT) as u16))
-}
-
-fn leader(position: &Tuc) -> GameResult {
-    match position.lead().cmp(&0) {
-        Ordering::Greater => GameResult::Won(position.side_to_move()),
-        Ordering::Equal => GameResult::Draw,
-        Ordering::Less => GameResult::Won(!position.side_to_move()),
-    }
 }

@@ -1,5 +1,7 @@
 //! A position of TUC-Chess, and its rules.
 
+use std::cmp::Ordering;
+
 use super::{
     pieces::{self, Board, COLUMNS, Kind, Move, ROWS, Square},
     rules::{Extra, Rules},
@@ -9,6 +11,7 @@ use crate::{
     error::GameError,
     game::{Game, Key, MoveText, Moves, Outcome, Packed, Reason},
     kind::GameKind,
+    result::GameResult,
     small::{Bits, Exchange, mix},
     tactics::{PieceTo, Tactics},
 };
@@ -256,11 +259,9 @@ impl Tuc {
 
     /// The side with more points wins, whoever captured the king.
     fn by_points(&self, reason: Reason) -> Outcome {
-        let [white, black] = self.points.0;
-        match white.cmp(&black) {
-            std::cmp::Ordering::Greater => Outcome::Win(Color::White, reason),
-            std::cmp::Ordering::Equal => Outcome::Draw(reason),
-            std::cmp::Ordering::Less => Outcome::Win(Color::Black, reason),
+        match self.result_so_far() {
+            GameResult::Won(winner) => Outcome::Win(winner, reason),
+            GameResult::Draw => Outcome::Draw(reason),
         }
     }
 
@@ -337,6 +338,14 @@ impl Game for Tuc {
         match self.quick_outcome() {
             Outcome::Ongoing if self.moves().is_empty() => self.no_moves_outcome(),
             outcome => outcome,
+        }
+    }
+
+    fn result_so_far(&self) -> GameResult {
+        match self.lead().cmp(&0) {
+            Ordering::Greater => GameResult::Won(self.color),
+            Ordering::Equal => GameResult::Draw,
+            Ordering::Less => GameResult::Won(!self.color),
         }
     }
 

@@ -10,7 +10,7 @@ use zeitnot_engine::{
     Config, EngineFactory, Limits, OutOfMemory, Progress, Score, StopFlag, Thinker, net::EvalFile,
     think_watched,
 };
-use zeitnot_rules::{Color, Game, GameHistory, GameKind, Outcome, for_each_game};
+use zeitnot_rules::{Color, Game, GameHistory, GameKind, GameResult, for_each_game};
 
 use super::transcript::{PlayedPly, SelfPlayed, StoredGame, Transcript};
 
@@ -157,10 +157,8 @@ impl<G: SelfPlayed> SelfPlay<G> {
         let start = line.now().clone();
         let (mut plies, mut adjudicator) = (Vec::new(), Adjudicator::default());
         let result = loop {
-            match line.outcome() {
-                Outcome::Win(side, _) => break half_points(side),
-                Outcome::Draw(_) => break 1,
-                Outcome::Ongoing => {}
+            if let Some((result, _)) = line.outcome().result() {
+                break half_points(result);
             }
             let (mv, score) = self.think(&line, stop)?;
             let score = if line.now().side_to_move() == Color::White { score } else { -score };
@@ -171,7 +169,7 @@ impl<G: SelfPlayed> SelfPlay<G> {
                 break result;
             }
             if plies.len() >= MAX_PLIES {
-                break line.now().half_points_so_far();
+                break half_points(line.now().result_so_far());
             }
             let chance = self.play(&mut line, mv);
             plies.push(PlayedPly { mv, score: score.to_bits(), chance });
@@ -228,8 +226,13 @@ impl<G: SelfPlayed> SelfPlay<G> {
     }
 }
 
-fn half_points(winner: Color) -> u8 {
-    if winner == Color::White { 2 } else { 0 }
+/// Half points of White.
+fn half_points(result: GameResult) -> u8 {
+    match result {
+        GameResult::Won(Color::White) => 2,
+        GameResult::Draw => 1,
+        GameResult::Won(Color::Black) => 0,
+    }
 }
 
 /// Adjudicates decided games.

@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use zeitnot_engine::Playable;
 use zeitnot_rules::{
-    Color, Game, Packed,
+    Game, Packed,
     chess::{Chess, VariantPosition},
     minichess::MiniChess,
     tuc::{POINT, SQUARES, Square, Tuc},
@@ -91,11 +91,6 @@ pub(crate) trait SelfPlayed: Playable {
     fn play_again(&mut self, mv: Self::Move, _chance: u16) {
         self.play(mv);
     }
-
-    /// Half points of White if the game is ended here.
-    fn half_points_so_far(&self) -> u8 {
-        1
-    }
 }
 
 /// First bytes of a game, in place of the occupied squares: no position of chess has them.
@@ -175,16 +170,6 @@ impl SelfPlayed for Tuc {
         self.play_for(mv, if chance & WORTH != 0 { POINT } else { 0 });
         if let Some(square) = usize::from(chance >> 1).checked_sub(1).filter(|square| *square < SQUARES) {
             self.put_prize(Square::new(square));
-        }
-    }
-
-    /// The server's clock ends a game, and the points decide.
-    fn half_points_so_far(&self) -> u8 {
-        let points = self.points();
-        match points[Color::White].cmp(&points[Color::Black]) {
-            std::cmp::Ordering::Greater => 2,
-            std::cmp::Ordering::Equal => 1,
-            std::cmp::Ordering::Less => 0,
         }
     }
 }

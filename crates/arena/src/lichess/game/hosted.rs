@@ -7,15 +7,12 @@ use zeitnot_host::{
     hosted_game::{Host, HostedGame},
     live::view::{Person, Source},
 };
-use zeitnot_referee::{Adjudication, Cause, Expiry, OfferChange, Referee, RefereeRules, Untimed};
+use zeitnot_referee::{Adjudication, Cause, Expiry, MAX_MOVES, OfferChange, Referee, RefereeRules, Untimed};
 use zeitnot_rules::{ByColor, Color, DynGame, GameResult};
 use zeitnot_wire::lichess::{Room, Title};
 
 use super::{BEGUN, GameAction, GameSetup, GameTimeouts, Player, Presence, refuse};
 use crate::lichess::answer::Refusal;
-
-/// Longer games are drawn, as on Lichess.
-const MAX_MOVES: u32 = 300;
 
 #[derive(Debug)]
 pub(in crate::lichess) struct Hosted {

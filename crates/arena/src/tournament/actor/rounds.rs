@@ -2,8 +2,8 @@
 
 use tokio::time::Instant;
 use zeitnot_pairing::{Pairing, SeatNo, format::PairingKind};
-use zeitnot_referee::{Allowance, Referee, RefereeRules, TRANSIT};
-use zeitnot_rules::{ByColor, Color};
+use zeitnot_referee::{Adjudication, Allowance, MAX_MOVES, Referee, RefereeRules, TRANSIT};
+use zeitnot_rules::{ByColor, Color, GameKind};
 
 use super::{
     super::{players::Doing, restore::bye_fact},
@@ -103,7 +103,10 @@ impl TournamentActor {
             time_control: Some(time),
             ..GameInfo::new(Source::Contest, &board, names)
         };
-        let rules = RefereeRules { transit: TRANSIT, ..RefereeRules::default() };
+        // Of all games only TUC-Chess has no rule that ends one without progress.
+        let max_moves = (self.config.game == GameKind::Tuc).then_some(MAX_MOVES);
+        let adjudication = Adjudication { max_moves, ..Adjudication::default() };
+        let rules = RefereeRules { transit: TRANSIT, adjudication, ..RefereeRules::default() };
         let referee = Referee::new(board, ByColor::both(Allowance::Game(time)), rules, Instant::now());
         let host = Host { feed: self.reports.live().clone(), database: self.journal.database() };
         let max_illegal_moves = self.config.max_illegal_moves;

@@ -18,8 +18,8 @@ use zeitnot_host::{
 };
 use zeitnot_net::secret::Secret;
 use zeitnot_referee::{
-    Adjudication, Allowance, Board, Cause, Expiry, OfferChange, Referee, RefereeRules, ServerBoard, TRANSIT,
-    Untimed,
+    Adjudication, Allowance, Board, Cause, Expiry, MAX_MOVES, OfferChange, Referee, RefereeRules,
+    ServerBoard, TRANSIT, Untimed,
 };
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_wire::uci::UciScore;
@@ -37,8 +37,6 @@ use super::{
 const FIRST_MOVES: Untimed = Untimed { plies: 2, limit: Duration::from_secs(5 * 60), expiry: Expiry::Abort };
 /// Once both have moved, clocks run and nothing can be aborted.
 const BEGUN: usize = 2;
-/// Longer games are drawn, as on Lichess.
-const MAX_MOVES: u32 = 300;
 /// Plies after which the bot may agree to a draw.
 const BOT_DRAWS_FROM: usize = 30;
 /// A table stays this long with somebody at it, whatever happens there, …
