@@ -6,6 +6,7 @@ use zeitnot_testing::until;
 use crate::support::{
     arena::{Board, By, TestArena, begin, word},
     lichess_arena::{self, Bot},
+    log::Log,
     storage::{Storage, on_both_databases},
     web::{Browser, Spectator, TOKEN, with_page_in},
 };
@@ -173,8 +174,11 @@ async fn tournaments_of_an_earlier_run_are_shown(storage: Storage) {
     let games = browser.json("/api/games").await.1["games"].clone();
     let (_, folder) = arena.stop().await;
 
+    let log = Log::capture();
     let (arena, browser) = with_page_in(folder, settings).await;
     // The tournament of the configuration begins anew.
+    let told = "class: edition 1 is kept, and edition 2 begins";
+    assert_eq!((log.count(told), log.count("is kept, and edition")), (1, 1), "{}", log.text());
     let (_, anew) = browser.json("/api/tournaments/class").await;
     assert_eq!((&anew["edition"], &anew["state"]), (&json!(2), &json!("waiting")), "{anew}");
     let (_, list) = browser.json("/api/tournaments").await;

@@ -100,6 +100,13 @@ impl Environment {
         }
         let tournament = opened.as_ref().map(|(_, opened)| &opened.history.tournament);
         let (stored, edition) = (tournament.map(|it| it.id), tournament.map_or(1, |it| it.edition));
+        let has_games = opened.as_ref().is_some_and(|(_, opened)| !opened.history.games.is_empty());
+        if edition > 1 && access.is_none() && !has_games {
+            let (name, last) = (&config.name, edition - 1);
+            tracing::info!(
+                "{name}: edition {last} is kept, and edition {edition} begins: to have none, remove its [[arena.tournament]]"
+            );
+        }
         let mut refused = Vec::new();
         if let Some((_, opened)) = &mut opened {
             refused = std::mem::take(&mut opened.refusals);
