@@ -79,13 +79,19 @@ fn check_record(database: &str, tournament: &str, kind: GameKind) {
     assert_eq!(tags(&pgn, "Variant").is_empty(), kind == GameKind::Chess, "{pgn}");
     let moves = moves(&pgn);
     assert_eq!(tags(&pgn, "PlyCount"), [moves.len().to_string()], "{pgn}");
-    // The moves alone tell nothing of the prizes: each position is in the database, from where it is printed.
-    if kind != GameKind::Tuc {
-        let mut game = DynGame::begin(kind, tags(&pgn, "FEN").first().copied()).unwrap();
-        for text in moves {
-            let mv = game.read(text).unwrap_or_else(|error| panic!("{tournament}: {error} in {pgn}"));
-            game.play(&mv).unwrap();
+    let mut positions = pgn.split("[%fen ").skip(1).map(|text| text.split(']').next().unwrap());
+    let mut game = DynGame::begin(kind, tags(&pgn, "FEN").first().copied()).unwrap();
+    for text in moves {
+        let mv = game.read(text).unwrap_or_else(|error| panic!("{tournament}: {error} in {pgn}"));
+        game.play(&mv).unwrap();
+        // The moves alone tell nothing of the prizes.
+        if kind == GameKind::Tuc {
+            game = DynGame::begin(kind, Some(positions.next().unwrap())).unwrap();
         }
+    }
+    assert_eq!(positions.next(), None, "{pgn}");
+    if kind == GameKind::Tuc {
+        assert_eq!(result, game.result_so_far().as_str(), "{pgn}");
     }
 }
 

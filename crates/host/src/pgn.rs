@@ -30,10 +30,11 @@ pub fn print(game: &Game, site: Option<&str>) -> String {
     let results = Color::BOTH.map(|color| GameResult::Won(color).as_str()).into_iter();
     let mut results = results.chain([GameResult::Draw.as_str()]);
     let result = results.find(|known| game.summary.result.as_deref() == Some(known)).unwrap_or("*");
+    let has_chance = game.summary.kind == GameKind::Tuc.name();
     let plies = game.plies.iter().map(|ply| {
-        let Ply { san, left_ms, thought, .. } = ply;
+        let Ply { san, left_ms, thought, fen, .. } = ply;
         let (left, eval) = (left_ms.map(Duration::from_millis), thought.as_ref().map(eval));
-        pgn::Ply { text: san.clone(), left, eval }
+        pgn::Ply { text: san.clone(), left, eval, position: has_chance.then(|| fen.clone()) }
     });
     let tags = tags(game, site.unwrap_or(ARENA), result);
     Pgn { tags, fen: own_start(game), plies: plies.collect(), result }.print()

@@ -101,7 +101,7 @@ pub fn pgn(played: &Played, entries: &[Entry], variant: GameKind, id: &str) -> S
         let has_clock = matches!(seats[side].effort, Effort::Clock(_));
         let PlayedMove { san, left, opinion, .. } = &**ply;
         let (left, eval) = (left.filter(|_| has_clock), opinion.map(|it| eval(it, side)));
-        pgn::Ply { text: san.clone(), left, eval }
+        pgn::Ply { text: san.clone(), left, eval, ..pgn::Ply::default() }
     });
     let plies = plies.collect();
     pgn::Pgn { tags, fen: fen.clone(), plies, result: ending.result_text() }.print()

@@ -44,6 +44,8 @@ pub struct Ply {
     pub left: Option<Duration>,
     /// Evaluation as in `[%eval 0.25,12]`: pawns or `#moves` for White, and the depth.
     pub eval: Option<String>,
+    /// Position after the move, where the moves alone do not lead to it.
+    pub position: Option<String>,
 }
 
 impl Pgn {
@@ -97,7 +99,8 @@ impl Ply {
     fn comment(&self) -> Option<String> {
         let eval = self.eval.as_ref().map(|eval| format!("[%eval {eval}]"));
         let clock = self.left.map(|left| format!("[%clk {}]", clock(left)));
-        let parts: Vec<_> = eval.into_iter().chain(clock).collect();
+        let position = self.position.as_ref().map(|position| format!("[%fen {position}]"));
+        let parts: Vec<_> = eval.into_iter().chain(clock).chain(position).collect();
         (!parts.is_empty()).then(|| format!("{{{}}}", parts.join(" ")))
     }
 }
@@ -153,7 +156,8 @@ mod tests {
     use super::*;
 
     fn ply(text: &str, left: Option<u64>, eval: Option<&str>) -> Ply {
-        Ply { text: text.into(), left: left.map(Duration::from_millis), eval: eval.map(str::to_owned) }
+        let (left, eval) = (left.map(Duration::from_millis), eval.map(str::to_owned));
+        Ply { text: text.into(), left, eval, position: None }
     }
 
     #[test]

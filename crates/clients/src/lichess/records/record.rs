@@ -114,7 +114,7 @@ impl GameRecord {
             };
             let note = self.notes.get(at).copied().unwrap_or_default();
             let eval = note.eval.map(|eval| eval_text(eval, game.side_to_move()));
-            plies.push(Ply { text, left: note.left, eval });
+            plies.push(Ply { text, left: note.left, eval, ..Ply::default() });
             // It was just read here.
             let _ = game.play(&mv);
         }
