@@ -59,11 +59,23 @@ pub struct Opened {
 
 /// A program that cannot play: which one, the fault, and advice.
 #[derive(Debug, thiserror::Error)]
-#[error("engine {name} ({}) {fault}; {advice}", command.display(), advice = fault.advice())]
 pub struct OpenError {
     name: String,
     command: PathBuf,
     fault: Fault,
+    /// Game in which it was tried, if it does not say which games it plays.
+    guessed: Option<GameKind>,
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OpenError { name, command, fault, .. } = self;
+        write!(f, "engine {name} ({}) {fault}; {}", command.display(), fault.advice())?;
+        self.guessed.map_or(Ok(()), |game| {
+            let game = game.name();
+            write!(f, " (tried in {game}: if it plays only other games, name them: games = [\"tuc\"])")
+        })
+    }
 }
 
 impl OpenError {
@@ -94,23 +106,30 @@ impl Program {
             introduction: Introduction::default(),
             processes: Arc::default(),
         };
-        match program.test() {
+        let mut tried = None;
+        match program.test(&mut tried) {
             Ok(()) => {
                 let is_unknown = |name: &&String| program.introduction.setting(name).is_none();
                 let unknown_options = config.options.keys().filter(is_unknown).cloned().collect();
                 Ok(Opened { program: Arc::new(program), unknown_options })
             }
-            Err(fault) => Err(OpenError { name: name.to_owned(), command: config.command.clone(), fault }),
+            Err(fault) => {
+                let is_guess = config.protocol == Protocol::Lines && config.games.is_none();
+                let (name, command) = (name.to_owned(), config.command.clone());
+                Err(OpenError { name, command, fault, guessed: tried.filter(|_| is_guess) })
+            }
         }
     }
 
-    fn test(&mut self) -> Result<(), Fault> {
+    /// Lets it play a move; `tried` is then set to the game.
+    fn test(&mut self, tried: &mut Option<GameKind>) -> Result<(), Fault> {
         let (mut session, introduction) = self.connect()?;
         self.introduction = introduction;
         let games = GameKind::ALL.iter().copied();
         let Some((game, variant)) = games.filter_map(|game| Some((game, self.variant(game)?))).next() else {
             return Ok(());
         };
+        *tried = Some(game);
         let (time, grace) = match self.config.protocol {
             // Its first answer is all that says that it is ready.
             Protocol::Lines => (TEST_MOVE, self.config.start_within),

@@ -236,5 +236,11 @@ fn what_cannot_be_such_a_program_is_told_at_the_start() {
         let mut opened = std::iter::repeat_with(|| Program::open("me", &config));
         let failure = opened.find_map(Result::err).unwrap().to_string();
         assert!(failure.starts_with("engine me (/bin/sh) ") && failure.contains(told), "{script}: {failure}");
+        assert!(failure.contains(" (tried in chess: if it plays only other games, name them: "), "{failure}");
     }
+    let failure = |games: &[GameKind]| {
+        let config = Config { games: Some(games.to_vec()), ..sh("exit 1", LONG) };
+        Program::open("me", &config).unwrap_err().to_string()
+    };
+    assert!(!failure(&[GameKind::Tuc]).contains("tried in"), "it names its games");
 }
