@@ -204,6 +204,38 @@ export async function keysAdmitAndPlayersAreRemoved({ browser }) {
   await arena.kill();
 }
 
+/** The second click finds the button to pause in the place of the one to start. */
+export async function aDoubleClickStartsAndDoesNotPause({ browser }) {
+  const arena = await Arena.open({ names: [] });
+  const page = await asOrganiser(browser, arena, '/tournaments');
+  await create(page, async (form) => {
+    for (const name of ['random', 'greedy']) await form.locator(`[name=engines][value=${name}]`).check();
+    await form.locator('[name=games]').fill('100');
+  });
+  const orders = [];
+  page.on('request', (request) => request.method() === 'POST' && orders.push(request.url().split('/').at(-1)));
+  const second = page.evaluate(
+    () =>
+      new Promise((done) => {
+        const look = () => {
+          const pause = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Pause');
+          if (!pause) return requestAnimationFrame(look);
+          pause.click();
+          done();
+        };
+        look();
+      }),
+  );
+  await page.getByRole('button', { name: 'Start with 2 players' }).click();
+  await second;
+  await page.waitForTimeout(100);
+  assert.deepEqual(orders, ['start']);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await state(page, 'paused');
+  await page.leave();
+  await arena.kill();
+}
+
 export async function aTournamentIsDeletedBeforeItBegins({ browser }) {
   const arena = await Arena.open({ names: [] });
   const page = await asOrganiser(browser, arena, '/tournaments');
