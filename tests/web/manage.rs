@@ -176,6 +176,37 @@ async fn players_of_the_arena_are_shown_and_have_ratings_in_chess(storage: Stora
     arena.stop().await;
 }
 
+/// Refusals of single values: the page shows them at their fields.
+#[test]
+async fn refusals_of_values_begin_with_their_field_and_name_no_place_in_the_json() {
+    let (arena, browser) = without_tournament(Storage::file()).await;
+    create(&browser, json!({})).await;
+    for (field, value) in [
+        ("name", json!("..")),
+        ("game", json!("go")),
+        ("time_control", json!("1000000000")),
+        ("pause", json!("forever")),
+        ("players", json!("six")),
+        ("gauntlet", json!(["a b"])),
+        ("access", json!({"keys": ["a b"]})),
+    ] {
+        let mut settings = club(json!({"name": "new"}));
+        settings[field] = value.clone();
+        let create = ("POST", "/api/tournaments", settings);
+        for (method, path, body) in [create, ("PATCH", "/api/tournaments/club", json!({ field: value }))] {
+            let (status, answer) = browser.order(method, path, body).await;
+            let error = answer["error"].as_str().unwrap();
+            let has_field = error.strip_prefix(field).is_some_and(|rest| rest.starts_with([':', '.', '[']));
+            let is_plain = has_field && !error.contains(" at line ");
+            assert!((400..=422).contains(&status) && is_plain, "{method} {field}: {status} {error}");
+        }
+    }
+    let (status, answer) = browser.order("POST", "/api/tournaments/club/late", json!({"allowed": 1})).await;
+    let error = "allowed: invalid type: integer `1`, expected a boolean";
+    assert_eq!((status, answer), (422, json!({ "error": error })));
+    arena.stop().await;
+}
+
 async fn mistakes_are_told_and_change_nothing(storage: Storage) {
     let (arena, browser) = without_tournament(storage).await;
     create(&browser, json!({})).await;
@@ -259,7 +290,7 @@ async fn damaged_settings_are_told_at_the_start_and_the_arena_runs(storage: Stor
     writer.join().await;
     let log = Log::capture();
     let (arena, browser) = without_tournament(storage).await;
-    let why = "club: its settings in the database cannot be read (unknown variant `danish`";
+    let why = "club: its settings in the database cannot be read (pairing: unknown variant `danish`";
     assert_eq!((log.count(why), log.count("sesame")), (1, 0), "{}", log.text());
     let (status, settings) = browser.order("GET", "/api/tournaments/old/settings", Value::Null).await;
     assert_eq!((status, &settings["games_per_pair"]), (200, &json!(2)), "{settings}");

@@ -236,6 +236,23 @@ export async function aDoubleClickStartsAndDoesNotPause({ browser }) {
   await arena.kill();
 }
 
+/** A refused value is told below its field, which has the focus, without the key of the API and a place in its JSON. */
+export async function aRefusalStandsAtItsField({ browser }) {
+  const arena = await Arena.open({ names: [] });
+  const page = await asOrganiser(browser, arena, '/tournaments', { expected: /422/ });
+  await page.getByRole('button', { name: 'New tournament' }).click();
+  await page.locator('[name=name]').fill(TOURNAMENT);
+  await page.locator('[name=time]').selectOption('other');
+  await page.locator('[name=seconds]').fill('1000000000');
+  await page.getByRole('button', { name: 'Create the tournament' }).click();
+  await page.locator('form .error:not(:empty)').waitFor();
+  const texts = await page.locator('form .error').allTextContents();
+  assert.ok(texts.length === 2 && !/time_control|at line/.test(texts.join()), texts.join('\n'));
+  assert.equal(await page.evaluate(() => document.activeElement.name), 'seconds');
+  await page.leave();
+  await arena.kill();
+}
+
 export async function aTournamentIsDeletedBeforeItBegins({ browser }) {
   const arena = await Arena.open({ names: [] });
   const page = await asOrganiser(browser, arena, '/tournaments');

@@ -10,6 +10,7 @@ use serde::{
     de::{Error, MapAccess, Visitor},
 };
 use serde_json::{Map, Value};
+use serde_path_to_error::Segment;
 use utoipa::ToSchema;
 use zeitnot_net::secret::Secret;
 use zeitnot_pairing::{Name, format::MAX_PLAYERS};
@@ -20,6 +21,8 @@ use crate::keys::Keys;
 
 /// Characters of an unknown key, in messages.
 const MAX_KEY: usize = 50;
+/// Name in the API of the setting `time`.
+const TIME: &str = "time_control";
 
 /// Settings of a tournament: those of the configuration that the organiser can give, and who may join.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -87,11 +90,21 @@ fn organised<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TournamentCon
         let key = printable(key, MAX_KEY);
         return Err(D::Error::custom(format!("unknown field `{key}`, expected one of {known}")));
     }
-    let time = fields.remove("time_control").ok_or_else(|| D::Error::missing_field("time_control"))?;
+    let time = fields.remove(TIME).ok_or_else(|| D::Error::missing_field(TIME))?;
     fields.insert("time".to_owned(), time);
-    let mut config = TournamentConfig::deserialize(Value::Object(fields)).map_err(D::Error::custom)?;
+    let config = serde_path_to_error::deserialize::<_, TournamentConfig>(Value::Object(fields));
+    let mut config = config.map_err(|error| D::Error::custom(with_field(&error)))?;
     config.start.get_or_insert(StartKind::Organiser);
     Ok(config)
+}
+
+/// Returns an error behind the field of the API that it is about, if it is about one.
+fn with_field(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
+    let why = error.inner();
+    match error.path().iter().next() {
+        Some(Segment::Map { key }) => format!("{}: {why}", if key == "time" { TIME } else { key }),
+        _ => why.to_string(),
+    }
 }
 
 /// Access to a tournament, as the organiser asks for it.

@@ -82,10 +82,20 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for ApiJson<T> {
     async fn from_request(request: Request, state: &S) -> Result<ApiJson<T>, ApiError> {
         let refuse = |error: JsonRejection| {
             let text = error.body_text();
-            ApiError::new(error.status(), text.strip_prefix(WRONG_TYPE).unwrap_or(&text))
+            let why = text.strip_prefix(WRONG_TYPE).map_or(&*text, without_place);
+            ApiError::new(error.status(), why)
         };
         Json::from_request(request, state).await.map(|Json(body)| ApiJson(body)).map_err(refuse)
     }
+}
+
+/// Cuts the place in the JSON off: the client has written a value, and not that text.
+fn without_place(why: &str) -> &str {
+    let is_place = |place: &str| {
+        let numbers = place.split_once(" column ");
+        numbers.is_some_and(|(line, column)| [line, column].iter().all(|it| it.parse::<usize>().is_ok()))
+    };
+    why.rsplit_once(" at line ").filter(|(_, place)| is_place(place)).map_or(why, |(why, _)| why)
 }
 
 /// Turns errors of the layers below into JSON, and forbids to keep answers.
