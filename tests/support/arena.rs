@@ -59,7 +59,8 @@ impl TestArena {
         Self::bind(folder, config, BTreeMap::new()).await
     }
 
-    async fn bind(
+    /// The same, with engines of the configuration.
+    pub async fn bind(
         folder: impl Into<Storage>,
         mut config: Config,
         engines: BTreeMap<String, EngineFactory>,

@@ -1,8 +1,12 @@
 //! The document of the API, and real answers checked against it.
 
 use serde_json::{Value, json};
+use zeitnot_external::{Config, Program};
+use zeitnot_rules::GameKind;
 
 use crate::support::{
+    arena::TestArena,
+    command::ZEITNOT,
     schema::Schemas,
     web::{Browser, with_page},
 };
@@ -69,6 +73,29 @@ async fn answers_are_as_documented() {
     for kind in ["games", "game", "tournament", "pong", "error", "end"] {
         assert!(kinds.iter().any(|known| known == kind), "{kind}");
     }
+    arena.stop().await;
+}
+
+#[test]
+async fn players_of_the_arena_are_listed_with_the_games_that_they_play() {
+    let mut program = Config::new(ZEITNOT);
+    program.args = vec!["uci".into()];
+    program.games = Some(vec![GameKind::Atomic, GameKind::Horde]);
+    let factory = Program::open("program", &program).unwrap().program.factory().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let games = folder.path().join("games");
+    let text = format!("tcp = '127.0.0.1:0'\ngames = {games:?}\n[web]\nlisten = '127.0.0.1:0'\n");
+    let engines = [("program".to_owned(), factory)].into();
+    let arena = TestArena::bind(folder, toml::from_str(&text).unwrap(), engines).await;
+    let browser = Browser::new(arena.web.unwrap());
+    let (status, answer) = browser.json("/api/engines").await;
+    let schemas = schemas(&browser).await;
+    assert_eq!(schemas.fault(schemas.answer("/api/engines", status), &answer), None, "{answer}");
+    let engines = answer["engines"].as_array().unwrap();
+    let all: Vec<_> = GameKind::ALL.iter().map(|kind| kind.name()).chain(["chess960"]).collect();
+    assert_eq!((&engines[0]["name"], &engines[0]["games"]), (&json!("random"), &json!(all)));
+    let last = json!({"name": "program", "rating": null, "built_in": false, "games": ["atomic", "horde"]});
+    assert_eq!(engines.last(), Some(&last));
     arena.stop().await;
 }
 

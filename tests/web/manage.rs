@@ -150,7 +150,8 @@ async fn players_of_the_arena_are_shown_and_have_ratings_in_chess(storage: Stora
     let (mut arena, browser) = without_tournament(storage).await;
     let provided = browser.json("/api/engines").await.1["engines"].clone();
     let rating = provided[0]["rating"].as_i64().unwrap();
-    assert_eq!(provided[0], json!({"name": "random", "rating": rating, "built_in": true}));
+    let games = provided[0]["games"].clone();
+    assert_eq!(provided[0], json!({"name": "random", "rating": rating, "built_in": true, "games": games}));
     let (status, refused) = browser.order("POST", "/api/tournaments", club(openings(1001))).await;
     assert_eq!((status, &refused["error"]), (400, &json!("openings: at most 1000 positions")));
     let mut settings = openings(1000);

@@ -253,6 +253,35 @@ export async function aRefusalStandsAtItsField({ browser }) {
   await arena.kill();
 }
 
+export async function enginesAreOfferedForTheirGames({ browser }) {
+  const arena = await Arena.open({ names: [] });
+  const page = await asOrganiser(browser, arena, '/tournaments');
+  const engines = [
+    { name: 'random', rating: 300, built_in: true, games: ['chess', 'chess960', 'gardner'] },
+    { name: 'files', rating: null, built_in: false, games: ['minichess-2023'] },
+    { name: 'stockfish', rating: null, built_in: false, games: ['chess'] },
+  ];
+  await page.route('**/api/engines', (route) => route.fulfill({ json: { engines } }));
+  await page.getByRole('button', { name: 'New tournament' }).click();
+  const form = page.locator('form');
+  const offered = () => form.locator('[name=engines]').evaluateAll((boxes) => boxes.map(({ value }) => value).join());
+  const offers = (names) => until(`it offers ${names}`, async () => (await offered()) === names, 10_000);
+  await offers('random,stockfish');
+  await form.locator('[name=engines][value=stockfish]').check();
+  await form.locator('[name=chess960]').check();
+  await offers('random');
+  await form.locator('[name=game]').selectOption('minichess-2023');
+  await offers('files');
+  // One that was chosen for another game is not sent.
+  await form.locator('[name=name]').fill(TOURNAMENT);
+  const sent = page.waitForRequest((request) => request.method() === 'POST');
+  await form.getByRole('button', { name: 'Create the tournament' }).click();
+  assert.deepEqual((await sent).postDataJSON().engines, []);
+  await page.waitForURL(`**/tournament/${TOURNAMENT}`);
+  await page.leave();
+  await arena.kill();
+}
+
 export async function aTournamentIsDeletedBeforeItBegins({ browser }) {
   const arena = await Arena.open({ names: [] });
   const page = await asOrganiser(browser, arena, '/tournaments');

@@ -1,7 +1,7 @@
 // A tournament as the organiser fills it in: the fields of the form, and the settings that follow from them.
 
 import { duration, secondsOf, timeParts } from './time';
-import type { Start, System, TournamentSettings } from './types';
+import type { Engine, Start, System, TournamentSettings } from './types';
 
 export const TIMES = ['3+0.05', '10+0.1', '60+0.5', '180+2', '300+3', '600+5'];
 export const SYSTEMS: System[] = ['round-robin', 'swiss', 'gauntlet', 'knockout'];
@@ -56,6 +56,8 @@ export class Draft {
   isChess960 = $state(false);
   openings = $state('');
   engines = $state<string[]>([]);
+  /** All players that the arena provides. */
+  provided = $state.raw<Engine[]>([]);
   time = $state('');
   seconds = $state(0);
   increment = $state(0);
@@ -104,6 +106,20 @@ export class Draft {
 
   get hasChess960(): boolean {
     return this.game === 'chess';
+  }
+
+  /** Those that play the game, and those that are chosen though the arena no longer has them: they can be removed. */
+  get possibleEngines(): Engine[] {
+    const game = this.hasChess960 && this.isChess960 ? 'chess960' : this.game;
+    const isMissing = (name: string) => !this.provided.some((engine) => engine.name === name);
+    return [
+      ...this.provided.filter(({ games }) => games.includes(game)),
+      ...this.engines.filter(isMissing).map((name) => ({ name, rating: null, built_in: false, games: [] })),
+    ];
+  }
+
+  get #chosenEngines(): string[] {
+    return this.engines.filter((name) => this.possibleEngines.some((engine) => engine.name === name));
   }
 
   get hasOpenings(): boolean {
@@ -160,7 +176,7 @@ export class Draft {
       game: this.game,
       chess960: this.hasChess960 && this.isChess960,
       openings: this.hasOpenings ? linesOf(this.openings) : null,
-      engines: this.engines,
+      engines: this.#chosenEngines,
       time_control: this.time === 'other' ? `${this.seconds}+${this.increment}` : this.time,
       pairing: this.pairing,
       rounds: isSwiss ? this.rounds : null,

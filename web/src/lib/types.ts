@@ -137,6 +137,8 @@ export interface Engine {
   rating: number | null;
   /** Part of the program; the others are named in its configuration. */
   built_in: boolean;
+  /** Games that it plays, `chess960` among them. */
+  games: string[];
 }
 
 /** What an organiser decides of a tournament. */

@@ -52,6 +52,14 @@ impl Engines {
         built_in.chain(configured.map(|name| (name.clone(), None)))
     }
 
+    /// Returns the names of the games that an engine plays, and of Chess960, which is chess from other starts.
+    pub(crate) fn games(&self, name: &str) -> Vec<&'static str> {
+        let factory = self.configured.get(name);
+        let plays = |kind, chess960| factory.is_none_or(|factory| factory.plays_kind(kind, chess960));
+        let games = GameKind::ALL.iter().filter(|kind| plays(**kind, false)).map(|kind| kind.name());
+        games.chain(plays(GameKind::Chess, true).then_some("chess960")).collect()
+    }
+
     /// Returns whether an engine of the configuration has the name of a built-in player, whose rating it would get.
     fn is_ambiguous(&self, name: &str) -> bool {
         self.configured.contains_key(name) && name.parse::<BuiltIn>().is_ok()

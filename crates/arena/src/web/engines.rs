@@ -25,6 +25,9 @@ struct ProvidedPlayer {
     rating: Option<i32>,
     /// Part of the program; the others are engines of the configuration.
     built_in: bool,
+    /// Games that it plays, as in the setting `game` of a tournament, and `chess960`.
+    #[schema(example = json!(["chess", "chess960"]))]
+    games: Vec<&'static str>,
 }
 
 pub(super) fn routes() -> OpenApiRouter<WebState> {
@@ -35,8 +38,8 @@ pub(super) fn routes() -> OpenApiRouter<WebState> {
 #[utoipa::path(get, path = "/api/engines", responses((status = 200, body = ProvidedPlayers)))]
 async fn list(Extension(engines): Extension<Engines>) -> Json<ProvidedPlayers> {
     let player = |(name, rating): (String, Option<i32>)| {
-        let built_in = rating.is_some();
-        ProvidedPlayer { name, rating, built_in }
+        let (built_in, games) = (rating.is_some(), engines.games(&name));
+        ProvidedPlayer { name, rating, built_in, games }
     };
     Json(ProvidedPlayers { engines: engines.available().map(player).collect() })
 }
