@@ -117,14 +117,15 @@ fn a_key_of_the_environment_goes_only_where_one_is_asked_for() {
 fn a_tournament_is_shown_with_its_system_and_with_who_may_join() {
     let dir = folder(&format!(
         "[arena]\ntcp = '127.0.0.1:0'\n{CLASS}pairing = 'swiss'\nrounds = 5\nplayers = 12\nkeys = 'class.keys'\n\
-         [[arena.tournament]]\nname = 'open'\ntime = '60'\n"
+         [[arena.tournament]]\nname = 'open'\ntime = '60'\nopenings = 'openings.epd'\n"
     ));
+    fs::write(dir.path().join("openings.epd"), "8/8/8/4k3/8/4P3/4K3/8 w - -\n").unwrap();
     let keys: String = (0..12).map(|number| format!("player{number} 7mqwz3kkfh2xpd9e\n")).collect();
     files::write(dir.path().join("class.keys"), keys, 0o600);
     let check = run(&dir, &["check"]);
     for line in [
         "arena: tournament class at 3+0.05: swiss, rounds: 5, players: 12, keys of class.keys",
-        "arena: tournament open at 60+0: round-robin, games per pair: 2, open to all",
+        "arena: tournament open at 60+0: round-robin, games per pair: 2, openings of openings.epd, open to all",
     ] {
         assert!(out(&check).lines().any(|told| told == line), "{check:?}");
     }

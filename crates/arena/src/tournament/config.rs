@@ -167,6 +167,11 @@ impl fmt::Display for TournamentConfig {
             let engines: Vec<_> = self.engines.iter().map(Name::as_str).collect();
             write!(f, ", engines ({})", engines.join(", "))?;
         }
+        match &self.openings {
+            Some(Openings::File(path)) => write!(f, ", openings of {}", path.display())?,
+            Some(Openings::Positions(_)) if self.has_openings() => f.write_str(", with openings")?,
+            _ => {}
+        }
         match (&self.keys, &self.password) {
             (Some(keys), None) => write!(f, ", keys of {}", keys.display()),
             (Some(keys), Some(_)) => write!(f, ", keys of {} or a password", keys.display()),

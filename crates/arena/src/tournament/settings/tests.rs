@@ -128,7 +128,10 @@ fn a_tournament_of_any_game_keeps_it_and_its_openings() {
     let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
     let fields = json!({"name": "class", "time_control": "3", "game": "atomic", "openings": [fen]});
     let (config, _) = asked(fields).unwrap();
-    assert_eq!(config.to_string(), "class at 3+0: atomic, round-robin, games per pair: 2, open to all");
+    assert_eq!(
+        config.to_string(),
+        "class at 3+0: atomic, round-robin, games per pair: 2, with openings, open to all"
+    );
     let stored = Settings::to_stored(&config, &Access::Open);
     assert_eq!(from_stored(&stored).unwrap().0, config);
     let (none, engines) = ([String::new(), format!("# {}", "ö".repeat(198))], ["random", "level-3"]);
