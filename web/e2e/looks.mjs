@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { TOKEN, TOURNAMENT, until } from './arena.mjs';
+import { Arena, TOKEN, TOURNAMENT, until } from './arena.mjs';
 import { visit } from './browser.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -80,6 +80,39 @@ export async function theFirstPaintComesSoon({ arena, browser }) {
   // A busy machine paints late: the figure is for those who look.
   console.log(`first paint after ${Math.round(paint)} ms`);
   await page.leave();
+}
+
+/** One line a game, and nothing is broken that belongs together. */
+export async function aTournamentOnAPhoneBreaksNoLine({ browser }) {
+  const arena = await Arena.open({ names: [] });
+  const settings = { name: TOURNAMENT, time_control: '60+0.5', engines: ['random', 'greedy'], games_per_pair: 1 };
+  await arena.change('POST', 'tournaments', { ...settings, start: 'full', players: 2 });
+  await until('the game is over', async () => (await arena.api(`tournaments/${TOURNAMENT}`)).state === 'complete');
+  for (const [locale, label] of [['en-GB', 'Game 1'], ['de-DE', 'Partie 1']]) {
+    const page = await visit(browser, `${arena.url}/tournament/${TOURNAMENT}`, { viewport: { width: 390, height: 844 }, locale });
+    const game = page.locator('.rounds li');
+    await game.getByRole('link').waitFor();
+    const [link, player] = [await game.getByRole('link').boundingBox(), await game.locator('.white').boundingBox()];
+    assert.ok(Math.abs(link.y - player.y) < player.height / 2, `${link.y} ${player.y}`);
+    assert.ok(link.x + link.width <= 390, `${link.x} ${link.width}`);
+    assert.equal(await page.locator('.choice option').textContent(), label);
+    // Points, games and victories are seen without scrolling.
+    for (const nth of [2, 3, 4]) {
+      const { x, width } = await page.locator('.standings thead th').nth(nth).boundingBox();
+      const region = await page.locator('.scroll').first().boundingBox();
+      assert.ok(x + width <= region.x + region.width, `${locale}: column ${nth}`);
+    }
+    for (const path of [null, '/tournaments']) {
+      if (path) await page.goto(arena.url + path);
+      await page.locator('.facts').waitFor();
+      // A fact that is broken has a box on each of its lines.
+      const lines = await page.locator('.fact').evaluateAll((facts) => facts.map((fact) => fact.getClientRects().length));
+      assert.deepEqual(lines, lines.map(() => 1));
+      assert.ok(lines.length >= 3, lines.join());
+    }
+    await page.leave();
+  }
+  await arena.kill();
 }
 
 export async function pagesFitAPhoneAndAreSmall({ arena, browser }) {

@@ -8,13 +8,13 @@ export function timeParts(control: string | null): [number, number] | null {
   return parts && [Number(parts[1]), Number(parts[2])];
 }
 
-/** `5 min + 3 s`; what is no time control of a game stays as it is. */
+/** `5 min + 3 s`, without a line break in it; what is no time control of a game stays as it is. */
 export function timeText(control: string | null): string {
   const parts = timeParts(control);
   if (!parts) return control ?? '';
   const [initial, increment] = parts;
   const time = initial >= 60 && initial % 30 === 0 ? `${initial / 60} min` : `${initial} s`;
-  return increment ? `${time} + ${increment} s` : time;
+  return (increment ? `${time} + ${increment} s` : time).replaceAll(' ', '\u00a0');
 }
 
 const UNITS: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3600 };
