@@ -71,3 +71,32 @@ async fn four_random_movers_play_a_double_round_robin() {
     assert_eq!((started, ended), (12, 12));
     assert_eq!(*last.unwrap(), tournament.standings);
 }
+
+#[test]
+async fn whoever_has_played_everybody_is_told_once_and_after_joining_again() {
+    let told = "INFO You have played all your games here; the next one starts when another player joins";
+    let arena = TestArena::start("games_per_pair = 1").await;
+    let mut board = arena.game().await;
+    board.white.expect("YOUR_MOVE").await;
+    board.white.send(&format!("RESIGN {}", board.game)).await;
+    board.white.expect(told).await;
+    board.black.expect(told).await;
+    let (mut white, mut black) = (board.white, board.black);
+    white.send("DISCONNECT").await;
+    white.rest().await;
+    let mut back = arena.join(By::Tcp, &white.name).await;
+    assert_eq!(back.next().await.unwrap(), "INFO You joined tournament class (2 active players)");
+    assert_eq!(back.next().await.unwrap(), told);
+    let mut carol = arena.join(By::Tcp, "carol").await;
+    let heard = black.until("INFO Player carol joined").await;
+    assert!(!heard.iter().any(|line| line == told), "{heard:?}");
+    let paired = carol.expect("GAME_PAIRED").await;
+    let opponent = if paired.contains(&format!(" {} ", black.name)) { &mut black } else { &mut back };
+    opponent.ack(&paired).await;
+    carol.ack(&paired).await;
+    carol.expect("GAME_STARTED").await;
+    carol.send(&format!("RESIGN {}", word(&paired, 1))).await;
+    opponent.expect("GAME_OVER").await;
+    opponent.expect(told).await;
+    arena.stop().await;
+}

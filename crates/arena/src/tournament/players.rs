@@ -35,6 +35,8 @@ pub(super) struct Player {
     pub(super) absent_since: Option<Instant>,
     /// Did not acknowledge the last game that it was paired for.
     pub(super) is_silent: bool,
+    /// Has been told that there is nobody left to play; until the next pairing, or another connection.
+    pub(super) was_told_to_wait: bool,
     /// Has forfeited what was left to play.
     pub(super) is_withdrawn: bool,
     /// When the connection was lost.
@@ -84,6 +86,7 @@ impl Player {
             rests_until: now,
             absent_since: None,
             is_silent: false,
+            was_told_to_wait: false,
             is_withdrawn: false,
             left_at: now,
             says: Ration::new(SAYS),
@@ -238,6 +241,7 @@ impl Players {
     pub(super) fn leave(&mut self, seat: SeatNo) {
         self.change(seat, |player| {
             (player.client, player.left_at) = (None, Instant::now());
+            player.was_told_to_wait = false;
             player.absent_since.get_or_insert_with(Instant::now);
         });
     }
@@ -297,7 +301,12 @@ impl Players {
     }
 
     pub(super) fn set_doing(&mut self, seat: SeatNo, doing: Doing) {
-        self.change(seat, |player| player.doing = doing);
+        self.change(seat, |player| (player.doing, player.was_told_to_wait) = (doing, false));
+    }
+
+    /// Notes that a player has been told that there is nobody left to play.
+    pub(super) fn note_told_to_wait(&mut self, seat: SeatNo) {
+        self.change(seat, |player| player.was_told_to_wait = true);
     }
 
     /// Lets a player rest before the next game.

@@ -26,6 +26,7 @@ impl TournamentActor {
             for pairing in self.pairing.pair(&self.players.free()) {
                 self.invite(pairing);
             }
+            self.tell_those_without_games();
         }
     }
 

@@ -1,6 +1,7 @@
 //! Coming and going: who gets a seat, and what becomes of it.
 
 use zeitnot_pairing::{Name, SeatNo};
+use zeitnot_rules::ByColor;
 
 use super::{
     super::{
@@ -45,6 +46,31 @@ impl TournamentActor {
         client.tell_optional(Notice::Info(format!(
             "You joined tournament {name} ({active} active players){begins}"
         )));
+    }
+
+    /// Tells the players of an open tournament who have played all their games against everybody here, each once.
+    pub(super) fn tell_those_without_games(&mut self) {
+        if !self.progress.is_open() {
+            return;
+        }
+        let is_here = |seat: &SeatNo| self.players.client(*seat).is_some();
+        let here: Vec<_> = self.players.seats().into_iter().filter(is_here).collect();
+        for seat in self.players.free() {
+            let Some(player) = self.players.get(seat).filter(|player| !player.was_told_to_wait) else {
+                continue;
+            };
+            let has_game = |other: &SeatNo| self.pairing.awaits(ByColor([seat, *other])) > 0;
+            // A player who is alone knows that from the greeting, or from the last one to leave.
+            if here.len() < 2 || here.iter().any(|other| *other != seat && has_game(other)) {
+                continue;
+            }
+            if let Some(client) = &player.client {
+                let text =
+                    "You have played all your games here; the next one starts when another player joins";
+                client.tell_optional(Notice::Info(text.into()));
+            }
+            self.players.note_told_to_wait(seat);
+        }
     }
 
     fn try_join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {
