@@ -65,7 +65,7 @@ async fn a_student_meets_built_in_players_whose_names_are_reserved() {
     .await;
     for name in ["level-1", "random"] {
         let refused = arena.join(By::Tcp, name).await.rest().await;
-        assert_eq!(refused, [format!("INFO Name {name} is already taken")]);
+        assert_eq!(refused, [format!("INFO Name {name} is already taken: choose another one")]);
     }
     let alice = tokio::spawn(play_randomly(arena.join(By::Tcp, "alice").await));
     let (summary, _folder) = arena.end().await;

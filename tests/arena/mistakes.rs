@@ -31,7 +31,7 @@ async fn messages_lead_from_the_join_to_the_first_move() {
         "INFO Player bob joined tournament (2 active players)".to_owned(),
         "INFO Paired with bob for game".to_owned(),
         format!("GAME_PAIRED {game} alice bob 10.00 0.10"),
-        "INFO Waiting for opponent to acknowledged game".to_owned(),
+        "INFO Waiting for opponent to acknowledge game".to_owned(),
         "INFO Both players have acknowledged game. Starting...".to_owned(),
         format!("GAME_STARTED {game} alice bob 10.00 10.00 {fen}"),
         format!("YOUR_MOVE {game} alice bob 10.00 10.00 {fen}"),
@@ -145,14 +145,14 @@ async fn refused_connections_are_told_why() {
     assert_eq!(alice.next().await.unwrap(), "INFO You have joined already");
     let long = format!("JOIN class {}", "x".repeat(50));
     for (first, why) in [
-        ("JOIN class alice", "INFO Name alice is already taken"),
-        ("JOIN nowhere bob", "INFO Unknown tournament nowhere"),
+        ("JOIN class alice", "INFO Name alice is already taken, perhaps by another program of yours"),
+        ("JOIN nowhere bob", "INFO Unknown tournament nowhere; the arena has: class"),
         (&long, "INFO 'xxx"),
         ("JOIN class al\u{200b}ice", "INFO 'alice' is not a name: it has a character that is invisible"),
         ("JOIN class \u{202e}ecila", "INFO 'ecila' is not a name"),
         ("JOIN class \u{430}lice", "INFO '\u{430}lice' is not a name: it mixes letters of several scripts"),
         ("JOIN class a1ice", "INFO Name a1ice looks like alice, which is taken"),
-        ("JOIN class my bot", "INFO Tournament class requires no key, and a name has no spaces"),
+        ("JOIN class my bot", "INFO A name has no spaces. Or was the second word a key? Tournament class"),
         ("JOIN class my second bot", "INFO Cannot read this: JOIN: expected a name without spaces"),
         ("JOIN class", "INFO Cannot read this: JOIN: expected a player"),
         ("MOVE 0123 e2-e4", "INFO First JOIN a tournament, or WATCH a game"),

@@ -127,10 +127,12 @@ async fn keys_and_passwords_decide_who_joins() {
     let text = std::fs::read_to_string(&keys).unwrap();
     let key = text.lines().last().unwrap().strip_prefix("alice ").unwrap();
     let arena = TestArena::start(&format!("keys = '{}'\npassword = 'sesame'", keys.display())).await;
+    let missing =
+        "INFO Tournament class requires a key: ask the organiser for yours, and write it after the name";
     for (player, refusal) in [
-        ("alice", "INFO Tournament class requires a key: JOIN tournament name key"),
+        ("alice", missing),
         ("alice sesame", "INFO That is not the key for alice"),
-        ("bob", "INFO Tournament class requires a key: JOIN tournament name key"),
+        ("bob", missing),
         ("bob open", "INFO That is not the key for bob"),
     ] {
         assert_eq!(arena.join(By::Tcp, player).await.rest().await, [refusal]);
@@ -138,6 +140,12 @@ async fn keys_and_passwords_decide_who_joins() {
     let mut alice = arena.join(By::WebSocket, &format!("alice {key}")).await;
     let _bob = arena.join(By::Tcp, "bob sesame").await;
     alice.expect("INFO Player bob joined").await;
+    arena.stop().await;
+    let arena = TestArena::start(&format!("keys = '{}'", keys.display())).await;
+    let hint = "INFO Alice is not on the list of players, but alice is: upper and lower case differ";
+    for (player, refusal) in [("Alice", hint), ("bob", "INFO bob is not on the list of players")] {
+        assert_eq!(arena.join(By::Tcp, player).await.rest().await, [refusal]);
+    }
     arena.stop().await;
 }
 

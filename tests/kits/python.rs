@@ -228,7 +228,7 @@ async fn a_refused_join_ends_the_client_with_the_arenas_reason() {
         let line = format!("The arena does not let alice in: {reason}");
         assert!(told.len() == 1 && told[0].starts_with(&line), "{told:#?}");
     };
-    refused("alice", "Tournament class requires a key: JOIN tournament name key").await;
+    refused("alice", "Tournament class requires a key: ask the organiser for yours").await;
     refused("alice wrong", "That is not the key for alice").await;
     kit.replace("client.py", "+protocol=1", "+protocol=0");
     let too_old =

@@ -455,7 +455,10 @@ async fn refusals_are_told_and_kept(storage: Storage) {
     let hasty = refused(&page, "hasty", 2).await;
     assert!(hasty.iter().all(|(_, reason)| reason.contains("not acknowledge")), "{hasty:?}");
     let others = page.order("GET", "/api/refusals", Value::Null).await.1["refusals"].clone();
-    assert_eq!(rows(&others), [("alice".to_owned(), "Unknown tournament clap".to_owned())]);
+    assert_eq!(
+        rows(&others),
+        [("alice".to_owned(), "Unknown tournament clap; the arena has: club, hasty".to_owned())]
+    );
     assert_eq!(page.json("/api/refusals").await.0, 401);
     let (_, folder) = arena.stop().await;
     let (arena, page) = without_tournament(folder).await;

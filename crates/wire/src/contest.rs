@@ -227,7 +227,7 @@ impl<'l> Fields<'l> {
             match word.strip_prefix('+') {
                 Some(name) => extensions.push(Extension::read(name)),
                 None if key.is_some() => {
-                    return Err(self.error("a name without spaces, and at most one word after it", "more"));
+                    return Err(self.error("a name without spaces, and after it at most a key", "…"));
                 }
                 None => key = Some(Secret::of(word)),
             }

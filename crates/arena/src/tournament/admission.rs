@@ -14,19 +14,21 @@ use zeitnot_web::guesses::{Guesses, WrongSecret};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum JoinError {
-    #[error("Unknown tournament {0}")]
-    Unknown(String),
-    #[error("Name {0} is already taken")]
+    #[error("Unknown tournament {name}; the arena has: {known}")]
+    Unknown { name: String, known: String },
+    #[error("Name {0} is already taken, perhaps by another program of yours")]
     Taken(Name),
+    #[error("Name {0} is already taken: choose another one")]
+    Reserved(Name),
     #[error("Name {name} is kept for its player's address: try again in {wait} s")]
     Held { name: Name, wait: u64 },
     #[error("Name {name} looks like {other}, which is taken")]
     LooksLike { name: Name, other: Name },
     #[error("There are too many names from your address in tournament {0}")]
     TooManyNames(Name),
-    #[error("Tournament {0} requires no key, and a name has no spaces: JOIN tournament name")]
+    #[error("A name has no spaces. Or was the second word a key? Tournament {0} requires none")]
     NoKeyAsked(Name),
-    #[error("Tournament {0} requires a key: JOIN tournament name key")]
+    #[error("Tournament {0} requires a key: ask the organiser for yours, and write it after the name")]
     KeyMissing(Name),
     #[error("That is not the key for {0}")]
     WrongKey(Name),
@@ -34,6 +36,8 @@ pub(crate) enum JoinError {
     TooManyGuesses(Name),
     #[error("{0} is not on the list of players")]
     NotListed(Name),
+    #[error("{name} is not on the list of players, but {listed} is: upper and lower case differ")]
+    ListedOtherwise { name: Name, listed: Name },
     #[error("Tournament {0} is full")]
     Full(Name),
     #[error("{}", with_note(format!("The organiser has removed {name} from the tournament"), note.as_ref()))]
@@ -103,7 +107,7 @@ impl Admission {
         };
         let key = self.keys.as_ref().and_then(|keys| keys.of(&name));
         let holder = match (key, &self.password, shown) {
-            _ if self.reserved.contains(&name) => return Err(JoinError::Taken(name)),
+            _ if self.reserved.contains(&name) => return Err(JoinError::Reserved(name)),
             (Some(key), _, Some(shown)) => {
                 self.guesses.judge(from, shown, key.is(shown)).map_err(rejected)?;
                 None
@@ -115,11 +119,20 @@ impl Admission {
             (Some(_), _, None) | (None, Some(_), None) => {
                 return Err(JoinError::KeyMissing(tournament.clone()));
             }
-            (None, None, _) if self.keys.is_some() => return Err(JoinError::NotListed(name)),
+            (None, None, _) if self.keys.is_some() => return Err(self.not_listed(name)),
             (None, None, Some(_)) => return Err(JoinError::NoKeyAsked(tournament.clone())),
             (None, None, None) => Some(from),
         };
         Ok(Admitted { name, holder, client })
+    }
+
+    /// Returns the refusal of a name without a key of its own.
+    fn not_listed(&self, name: Name) -> JoinError {
+        let mut names = self.keys.iter().flat_map(Keys::names);
+        match names.find(|listed| listed.as_str().eq_ignore_ascii_case(name.as_str())).cloned() {
+            Some(listed) => JoinError::ListedOtherwise { name, listed },
+            None => JoinError::NotListed(name),
+        }
     }
 }
 
@@ -149,13 +162,15 @@ mod tests {
         let open = Admission { reserved: [name("Lila")].into(), ..Admission::default() };
         assert_eq!(try_join(&open, "alice", None), Ok(true));
         assert_eq!(try_join(&open, "my", Some("bot")), Err(JoinError::NoKeyAsked(name("class"))));
-        assert_eq!(try_join(&open, "Lila", None), Err(JoinError::Taken(name("Lila"))));
+        assert_eq!(try_join(&open, "Lila", None), Err(JoinError::Reserved(name("Lila"))));
         let keys = Keys::parse("alice k1\n").unwrap();
         let mut listed = Admission { keys: Some(keys), ..Admission::default() };
         assert_eq!(try_join(&listed, "alice", Some("k1")), Ok(false));
         assert_eq!(try_join(&listed, "alice", Some("k2")), Err(JoinError::WrongKey(name("alice"))));
         assert_eq!(try_join(&listed, "alice", None), Err(JoinError::KeyMissing(name("class"))));
         assert_eq!(try_join(&listed, "bob", Some("k1")), Err(JoinError::NotListed(name("bob"))));
+        let otherwise = JoinError::ListedOtherwise { name: name("Alice"), listed: name("alice") };
+        assert_eq!(try_join(&listed, "Alice", Some("k1")), Err(otherwise));
         listed.password = Some(Secret::try_from("sesame").unwrap());
         assert_eq!(try_join(&listed, "bob", Some("sesame")), Ok(true));
         assert_eq!(try_join(&listed, "bob", Some("open")), Err(JoinError::WrongKey(name("bob"))));

@@ -58,7 +58,7 @@ impl EnginePlayer {
                     let Some(fault) = client.fault() else { return };
                     tracing::warn!("{tournament}: engine {name} was disconnected: {fault}");
                 }
-                Err(error @ (JoinError::Removed { .. } | JoinError::Over(_) | JoinError::Unknown(_))) => {
+                Err(error @ (JoinError::Removed { .. } | JoinError::Over(_) | JoinError::Unknown { .. })) => {
                     tracing::debug!(%error, "{tournament}: engine {name} plays no more");
                     return;
                 }

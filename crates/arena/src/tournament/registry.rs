@@ -15,6 +15,9 @@ use super::{
 use crate::{client::Client, message::Request};
 use zeitnot_host::{jobs::Handle, note::Note, tag::GameTag};
 
+/// Names of tournaments in a refusal.
+const MAX_LISTED: usize = 5;
+
 /// Place of a player in a tournament, held by the connection.
 #[derive(Debug)]
 pub(crate) struct Seat {
@@ -71,6 +74,17 @@ impl TournamentRegistry {
         self.tournaments.borrow().get(name).cloned()
     }
 
+    /// Returns the names of the tournaments for a player who has asked for another one.
+    fn known(&self) -> String {
+        let tournaments = self.tournaments();
+        let first: Vec<_> = tournaments.keys().take(MAX_LISTED).map(Name::as_str).collect();
+        match tournaments.len() - first.len() {
+            _ if first.is_empty() => "none".to_owned(),
+            0 => first.join(", "),
+            more => format!("{} and {more} more", first.join(", ")),
+        }
+    }
+
     /// Takes a seat in the tournament of that name.
     pub(crate) async fn join(&self, name: &str, applicant: Applicant) -> Result<Seat, JoinError> {
         let (client, player) = (applicant.client.clone(), applicant.name.clone());
@@ -80,7 +94,7 @@ impl TournamentRegistry {
                 (joined.ok_or_else(|| JoinError::Over(printable(name, 50))), tournament)
             }
             None => {
-                let unknown = JoinError::Unknown(printable(name, 50));
+                let unknown = JoinError::Unknown { name: printable(name, 50), known: self.known() };
                 self.note_stranger(player.as_str(), &unknown);
                 return Err(unknown);
             }
@@ -154,5 +168,25 @@ impl TournamentRegistry {
             let client = client.clone();
             tournament.send(move |tournament| tournament.unwatch(game, &client)).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zeitnot_host::jobs;
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_lists_a_few_tournaments() {
+        let listed = |count: usize| {
+            let named = |at| (Name::try_from(format!("cup-{at}")).unwrap(), jobs::channel().0);
+            let tournaments: Tournaments = (1..=count).map(named).collect();
+            let (_published, tournaments) = watch::channel(Arc::new(tournaments));
+            TournamentRegistry::new(tournaments, mpsc::channel(1).0).known()
+        };
+        assert_eq!(listed(0), "none");
+        assert_eq!(listed(5), "cup-1, cup-2, cup-3, cup-4, cup-5");
+        assert_eq!(listed(7), "cup-1, cup-2, cup-3, cup-4, cup-5 and 2 more");
     }
 }

@@ -74,7 +74,7 @@ impl TournamentActor {
         if are_ready {
             self.begin(tag);
         } else if let Some(client) = self.players.client(seat) {
-            client.info("Waiting for opponent to acknowledged game");
+            client.info("Waiting for opponent to acknowledge game");
         }
     }
 
