@@ -29,6 +29,15 @@ struct Session {
     std::string last; // INFO
 };
 
+/// These words from the one at this index on.
+static std::string rest(const std::vector<std::string>& words, size_t at) {
+    std::string text;
+    for (; at < words.size(); at++) {
+        text += (text.empty() ? "" : " ") + words[at];
+    }
+    return text;
+}
+
 /// Reads settings.txt: lines `key = value`.
 static std::map<std::string, std::string> read_settings() {
     std::map<std::string, std::string> settings;
@@ -36,9 +45,7 @@ static std::map<std::string, std::string> read_settings() {
     for (std::string line; std::getline(file, line);) {
         const size_t equals = line.find('=');
         if (line[0] != '#' && equals != std::string::npos) {
-            const std::vector<std::string> key = words(line.substr(0, equals));
-            const std::vector<std::string> value = words(line.substr(equals + 1));
-            settings[key.empty() ? "" : key[0]] = value.empty() ? "" : value[0];
+            settings[rest(words(line.substr(0, equals)), 0)] = rest(words(line.substr(equals + 1)), 0);
         }
     }
     return settings;
@@ -83,15 +90,6 @@ static void set_options(int connection) {
     fcntl(connection, F_SETFD, FD_CLOEXEC);
 }
 
-/// The words of a message from the one at this index on.
-static std::string rest(const std::vector<std::string>& words, size_t at) {
-    std::string text;
-    for (; at < words.size(); at++) {
-        text += (text.empty() ? "" : " ") + words[at];
-    }
-    return text;
-}
-
 /// Describes the end of a game for the player of this name.
 static std::string outcome(const std::string& name, const std::pair<std::string, std::string>& players, const std::string& result) {
     const bool first = players.first == name;
@@ -127,6 +125,8 @@ static Session play(int connection, Guard& guard, const std::string& name, const
             if (session.is_in && session.last.rfind("Game over: ", 0) != 0) { // GAME_OVER follows
                 std::cout << session.last << std::endl;
             }
+        } else if (message.rfind("HTTP/", 0) == 0) {
+            session.last = "this is its WebSocket or web port; settings.txt needs its TCP port (8000 by default)";
         } else if (message == "GAME_PAIRED") { // game first second seconds increment
             increment = std::stod(word.at(5));
             send("ACK " + word[1]);
@@ -142,8 +142,7 @@ static Session play(int connection, Guard& guard, const std::string& name, const
             const bool first = word.at(2) == name;
             const double own = std::stod(word.at(first ? 4 : 5));
             const double opponent = std::stod(word.at(first ? 5 : 4));
-            const std::string fen = line.substr(line.find(word[1]) + (word[1] + word[2] + word[3] + word[4] + word[5]).size() + 5);
-            const Guard::Choice choice = guard.choose(kind, fen, own, opponent, increment, moves);
+            const Guard::Choice choice = guard.choose(kind, rest(word, 6), own, opponent, increment, moves);
             send("MOVE " + word[1] + " " + choice.move);
             std::cout << "Move " << ++number << ": " << choice.text() << std::endl;
             if (!choice.problem.empty()) {
@@ -164,16 +163,15 @@ int client(const std::vector<std::string>& arguments) {
     std::map<std::string, std::string> settings = read_settings();
     const std::string name = arguments.size() > 0 ? arguments[0] : settings["name"];
     const std::string key = arguments.size() > 1 ? arguments[1] : settings["key"];
-    if (name.empty()) {
-        std::cerr << "under which name? ./my_bot client NAME [KEY], or `name = ...` in settings.txt\n";
+    if (words(name).size() != 1 || arguments.size() > 2) {
+        std::cerr << "under which name? ./my_bot client NAME [KEY], or `name = ...` in settings.txt; a name has no spaces\n";
         return 1;
     }
     const std::string join = "JOIN " + settings["tournament"] + " " + name + (key.empty() ? "" : " " + key) + " +moves +protocol=1";
-    const std::string address = settings["arena"];
-    const std::string arena = address.substr(address.rfind("tcp://", 0) == 0 ? std::strlen("tcp://") : 0);
+    const std::string arena = settings["arena"].substr(settings["arena"].rfind('/') + 1); // tcp://HOST:PORT, too
     const size_t colon = arena.rfind(':');
-    if (colon == std::string::npos) {
-        std::cerr << "settings.txt has no line `arena = HOST:PORT`; run this in the folder of the kit\n";
+    if (colon == std::string::npos || settings["tournament"].empty()) {
+        std::cerr << "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`\n";
         return 1;
     }
     Guard guard;
@@ -181,16 +179,18 @@ int client(const std::vector<std::string>& arguments) {
     while (true) {
         Session session;
         std::string reason;
-        std::string problem = "The arena has closed the connection.";
+        std::string problem;
         const int connection = connect_to(arena.substr(0, colon), arena.substr(colon + 1), reason);
         if (connection < 0) {
             problem = "Cannot reach the arena at " + arena + ": " + reason + ". Is it running, and is settings.txt right?";
         } else {
             session = play(connection, guard, name, join);
+            const std::string hint = session.last.empty() ? " Is " + arena + " its TCP port (8000 by default)?" : "";
+            problem = "The arena has closed the connection." + hint;
         }
         was_in = was_in || session.is_in;
         const auto says = [&session](const char* text) { return session.last.find(text) != std::string::npos; };
-        const bool is_over = says(" is over") && session.last.find(" is over") + std::strlen(" is over") == session.last.size();
+        const bool is_over = says(" is over");
         if (!session.last.empty() && !session.is_in && !is_over && !(was_in && says("already taken")) && !says("try again")) {
             std::cerr << "The arena does not let " << name << " in: " << session.last << std::endl;
             return 1;

@@ -13,11 +13,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <random>
 #include <sstream>
 
 #include "kit.hpp"
 
+static const char* const COMPILE = "g++ -std=c++17 -O2 -g -Wall -o my_bot *.cpp";
 static const double MARGIN = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
 static const std::string ERROR = "error: ";
 
@@ -58,6 +60,20 @@ std::string Guard::Choice::text() const {
 }
 
 Guard::Choice Guard::choose(const std::string& kind, const std::string& fen, double own, double opponent, double increment,
+Guard::Guard() {
+    std::error_code missing;
+    const auto built = std::filesystem::last_write_time(program, missing);
+    for (const auto& file : std::filesystem::directory_iterator(".")) {
+        const std::string name = file.path().filename().string();
+        const bool is_source = file.path().extension() == ".cpp" || file.path().extension() == ".hpp";
+        if (is_source && !missing && file.last_write_time() > built) {
+            std::fprintf(stderr, "%s is newer than %s: compile it first (%s)\n", name.c_str(), program.c_str(), COMPILE);
+            std::exit(1);
+        }
+    }
+    start();
+}
+
                             const std::vector<std::string>& moves) {
     const double limit = time_limit(own, increment);
     std::ostringstream request;

@@ -16,7 +16,7 @@ public:
         std::string text() const;
     };
 
-    Guard() { start(); }
+    Guard();
     ~Guard() { stop(); }
     Guard(const Guard&) = delete;
     Guard& operator=(const Guard&) = delete;

@@ -35,12 +35,12 @@ class Client {
     public static int Run(string[] arguments) {
         var name = arguments.Length > 0 ? arguments[0] : Setting("name");
         var key = arguments.Length > 1 ? arguments[1] : Setting("key");
-        if (name == "") {
-            Console.Error.WriteLine("under which name? my_bot client NAME [KEY], or `name = ...` in settings.txt");
+        if (name == "" || name.Any(char.IsWhiteSpace) || arguments.Length > 2) {
+            Console.Error.WriteLine("under which name? my_bot client NAME [KEY], or `name = ...` in settings.txt; "
+                + "a name has no spaces");
             return 1;
         }
-        var arena = Setting("arena");
-        arena = arena.StartsWith("tcp://") ? arena.Substring("tcp://".Length) : arena;
+        var arena = Setting("arena").Split('/').Last(); // tcp://HOST:PORT, too
         var colon = arena.LastIndexOf(':');
         ushort port;
         if (colon < 1 || !ushort.TryParse(arena.Substring(colon + 1), out port) || Setting("tournament") == "") {
@@ -65,7 +65,7 @@ class Client {
         for (var wasIn = false; ; Thread.Sleep(Retry * 1000)) {
             isIn = false;
             last = "";
-            var problem = "The arena has closed the connection.";
+            string problem;
             try {
                 using (var connection = new TcpClient()) {
                     if (!connection.ConnectAsync(arena.Substring(0, colon), int.Parse(arena.Substring(colon + 1))).Wait(Patience * 1000)) {
@@ -75,6 +75,8 @@ class Client {
                     EnableKeepAlive(connection.Client);
                     Play(connection.GetStream(), join);
                 }
+                var hint = last == "" ? " Is " + arena + " its TCP port (8000 by default)?" : "";
+                problem = "The arena has closed the connection." + hint;
             } catch (Exception error) when (error is SocketException || error is IOException || error is AggregateException) {
                 problem = "Cannot reach the arena at " + arena + ": " + error.GetBaseException().Message
                     + ". Is it running, and is settings.txt right?";
@@ -122,7 +124,10 @@ class Client {
         arena.WriteLine(join);
         for (string line; (line = lines.ReadLine()) != null;) {
             var words = line.Split(' ');
-            switch (words[0]) {
+            switch (words[0].Split('/')[0]) {
+                case "HTTP":
+                    last = "this is its WebSocket or web port; settings.txt needs its TCP port (8000 by default)";
+                    break;
                 case "INFO":
                     last = line.Substring("INFO".Length).Trim();
                     isIn |= last.StartsWith("You joined");

@@ -26,6 +26,15 @@ class Guard : IDisposable {
     public Guard() {
         Start();
     }
+        var built = typeof(Guard).Assembly.Location;
+        foreach (var source in new DirectoryInfo(".").GetFiles("*.cs")) {
+            if (built != "" && source.LastWriteTimeUtc > File.GetLastWriteTimeUtc(built)) {
+                var compile = built.EndsWith(".exe") ? "mcs -debug -out:my_bot.exe *.cs" : "dotnet build";
+                var program = Path.GetFileName(built);
+                Console.Error.WriteLine(source.Name + " is newer than " + program + ": compile it first (" + compile + ")");
+                Environment.Exit(1);
+            }
+        }
 
     /// The seconds that a move may take: what it costs if ChooseMove never returns leaves half of the clock.
     static double TimeLimit(double own, double increment) {

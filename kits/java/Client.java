@@ -39,11 +39,11 @@ public class Client {
         settings.load(Files.newBufferedReader(Path.of("settings.txt")));
         String name = args.length > 0 ? args[0] : settings.getProperty("name", "");
         String key = args.length > 1 ? args[1] : settings.getProperty("key", "");
-        if (name.isEmpty()) {
-            fail("under which name? java Client NAME [KEY], or `name = ...` in settings.txt");
+        if (!name.matches("\\S+") || args.length > 2) {
+            fail("under which name? java Client NAME [KEY], or `name = ...` in settings.txt; a name has no spaces");
         }
-        String arena = settings.getProperty("arena", "").replaceFirst("^tcp://", "");
-        if (!arena.matches(".+:[0-9]{1,5}") || !settings.containsKey("tournament")) {
+        String arena = settings.getProperty("arena", "").replaceFirst("^\\w+://", "");
+        if (!arena.matches(".+:[0-9]{1,5}") || settings.getProperty("tournament", "").isEmpty()) {
             fail("settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`");
         }
         String join = String.join(" ", "JOIN", settings.getProperty("tournament"), name, key, "+moves +protocol=1");
@@ -56,11 +56,13 @@ public class Client {
         while (true) {
             isIn = false;
             last = "";
-            String problem = "The arena has closed the connection.";
+            String problem;
             try (Socket socket = new Socket()) {
                 int port = Integer.parseInt(arena.substring(colon + 1));
                 socket.connect(new InetSocketAddress(arena.substring(0, colon), port), PATIENCE * 1000);
                 play(socket, join);
+                String hint = last.isEmpty() ? " Is " + arena + " its TCP port (8000 by default)?" : "";
+                problem = "The arena has closed the connection." + hint;
             } catch (IOException error) {
                 problem = "Cannot reach the arena at " + arena + ": " + error.getMessage()
                         + ". Is it running, and is settings.txt right?";
@@ -92,7 +94,8 @@ public class Client {
         String line;
         while ((line = lines.readLine()) != null) {
             String[] words = line.split(" ", 7);
-            switch (words[0]) {
+            switch (words[0].split("/")[0]) {
+                case "HTTP" -> last = "this is its WebSocket or web port; settings.txt needs its TCP port (8000 by default)";
                 case "INFO" -> {
                     last = line.substring("INFO ".length());
                     isIn |= last.startsWith("You joined");

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.net.URL;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -34,6 +35,14 @@ class Guard implements AutoCloseable {
     Guard() throws IOException, InterruptedException {
         if (worker("--check").redirectOutput(ProcessBuilder.Redirect.INHERIT).start().waitFor() != 0) {
             System.err.println("MyBot cannot be loaded. Does `javac *.java` end without an error?");
+        for (File source : new File(".").listFiles((folder, file) -> file.endsWith(".java"))) {
+            String built = source.getName().replace(".java", ".class");
+            URL at = Guard.class.getResource(built);
+            if (at != null && source.lastModified() > at.openConnection().getLastModified()) {
+                System.err.println(source.getName() + " is newer than " + built + ": compile it first (javac *.java)");
+                System.exit(1);
+            }
+        }
             System.exit(1);
         }
         start();

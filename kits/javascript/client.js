@@ -39,7 +39,10 @@ async function play(host, port, guard, name, join) {
   try {
     for await (const line of lines) {
       const words = line.split(' ');
-      switch (words[0]) {
+      switch (words[0].split('/')[0]) {
+        case 'HTTP':
+          session.last = 'this is its WebSocket or web port; settings.txt needs its TCP port (8000 by default)';
+          break;
         case 'INFO':
           session.last = line.slice('INFO '.length);
           session.isIn ||= session.last.startsWith('You joined');
@@ -97,16 +100,20 @@ function outcome(name, [first, second], result) {
 async function main() {
   const settings = readSettings();
   const [name = settings.name, key = settings.key] = process.argv.slice(2);
-  if (!name) {
-    return fail('under which name? node client.js NAME [KEY], or `name = ...` in settings.txt');
+  if (!/^\S+$/.test(name ?? '') || process.argv.length > 4) {
+    fail('under which name? node client.js NAME [KEY], or `name = ...` in settings.txt; a name has no spaces');
   }
   const join = ['JOIN', settings.tournament, name, key, '+moves', '+protocol=1'].filter(Boolean).join(' ');
-  const [, host, port] = /^(?:tcp:\/\/)?(.+):(\d+)$/.exec(settings.arena) ?? fail('settings.txt: arena = HOST:PORT is missing');
+  const [arena, host, port] = /([^/]+):(\d+)$/.exec(settings.arena) ?? []; // tcp://HOST:PORT, too
+  if (!arena || !settings.tournament) {
+    fail('settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`');
+  }
   const guard = new Guard();
   for (let wasIn = false; ; await sleep(RETRY * 1000)) {
     const { isIn, last, error } = await play(host, port, guard, name, join);
     wasIn ||= isIn;
-    const problem = error && `Cannot reach the arena at ${host}:${port}: ${error.message}. Is it running, and is settings.txt right?`;
+    const problem = error ? `Cannot reach the arena at ${arena}: ${error.message}. Is it running, and is settings.txt right?`
+      : 'The arena has closed the connection.' + (last ? '' : ` Is ${arena} its TCP port (8000 by default)?`);
     const isOver = last.endsWith('is over');
     if (last && !isIn && !isOver && !(wasIn && last.includes('already taken')) && !last.includes('try again')) {
       fail(`The arena does not let ${name} in: ${last}`);
@@ -117,7 +124,7 @@ async function main() {
     if (isOver) {
       process.exit();
     }
-    console.log(problem ?? 'The arena has closed the connection.');
+    console.log(problem);
     console.log(`Trying again in ${RETRY} s; Ctrl-C stops.`);
   }
 }

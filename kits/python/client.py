@@ -16,25 +16,28 @@ RETRY = 2  # seconds until the next try to reach the arena
 def main():
     settings = read_settings()
     name, key = (sys.argv[1:] + ["", ""])[:2]
-    name, key = name or settings.get("name"), key or settings.get("key")
-    if not name:
-        sys.exit("under which name? python3 client.py NAME [KEY], or `name = ...` in settings.txt")
-    host, _, port = settings.get("arena", "").split("//")[-1].rpartition(":")  # tcp://HOST:PORT, too
-    if not host or not port.isdigit() or "tournament" not in settings:
+    name, key = name or settings.get("name", ""), key or settings.get("key")
+    if len(name.split()) != 1 or len(sys.argv) > 3:
+        sys.exit("under which name? python3 client.py NAME [KEY], or `name = ...` in settings.txt; a name has no spaces")
+    arena = settings.get("arena", "").split("//")[-1]  # tcp://HOST:PORT, too
+    host, _, port = arena.rpartition(":")
+    if not host or not port.isdigit() or not settings.get("tournament"):
         sys.exit("settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`")
     join = ["JOIN", settings["tournament"], name] + ([key] if key else []) + ["+moves", "+protocol=1"]
     guard, was_in = Guard(), False
     try:
         while True:
-            is_in, last, problem = False, "", "The arena has closed the connection."
+            is_in, last = False, ""
             try:
                 with socket.create_connection((host, int(port)), timeout=10) as connection:
                     connection.settimeout(None)
                     enable_keep_alive(connection)
                     for is_in, last in play(connection, guard, name, join):
                         was_in = was_in or is_in
+                hint = "" if last else f" Is {arena} its TCP port (8000 by default)?"
+                problem = "The arena has closed the connection." + hint
             except OSError as error:
-                problem = f"Cannot reach the arena at {host}:{port}: {error}. Is it running, and is settings.txt right?"
+                problem = f"Cannot reach the arena at {arena}: {error}. Is it running, and is settings.txt right?"
             is_over = last.endswith("is over")
             if last and not is_in and not is_over and not (was_in and "already taken" in last) and "try again" not in last:
                 sys.exit(f"The arena does not let {name} in: {last}")
@@ -74,7 +77,7 @@ def play(connection, guard, name, join):
 
     is_in, kind, moves, players, number, increment = False, "chess", [], [], 0, 0.0
     send(*join)
-    for line in connection.makefile(encoding="utf-8"):
+    for line in connection.makefile(encoding="utf-8", errors="replace"):
         message, *fields = line.split() or [""]
         if message == "INFO":
             last = " ".join(fields)
@@ -82,6 +85,8 @@ def play(connection, guard, name, join):
             if is_in and not last.startswith("Game over: "):  # GAME_OVER follows
                 print(last, flush=True)
             yield is_in, last
+        elif message.startswith("HTTP/"):
+            yield False, "this is its WebSocket or web port; settings.txt needs its TCP port (8000 by default)"
         elif message == "GAME_PAIRED":
             increment = float(fields[4])
             send("ACK", fields[0])

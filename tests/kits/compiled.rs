@@ -5,7 +5,7 @@ use std::{fs, process::Command};
 
 use zeitnot_testing::{VERY_LONG, has_program, is_installed};
 
-use super::{Kit, QUICK_GAME, plays_itself, plays_moves};
+use super::{Kit, QUICK_GAME, explains_wrong_names_and_ports, plays_itself, plays_moves};
 use crate::support::arena::{By, TestArena};
 
 /// A kit with its commands, and a bot that fails.
@@ -21,6 +21,8 @@ struct Language {
     /// The beginning of the function in it, before which the faults are put.
     begin: &'static str,
     faults: &'static str,
+    /// The line that the student reads after editing the bot without `build`, where the client's command does not build it.
+    stale: Option<&'static str>,
     /// The line that the student reads for each move; empty where the bot's move is played. `{text}` is the number of the bot's line that
     /// has this text.
     problems: &'static [&'static str],
@@ -39,13 +41,19 @@ impl Language {
         let game = kit.run(self.local);
         let last = game.lines().last().unwrap();
         assert!([" wins: ", " loses: ", "a draw: "].iter().any(|end| last.contains(end)), "{game}");
-        let address = arena.authority(By::Tcp).to_string();
         plays_itself(&kit, self.client, arena).await;
 
-        let arena = TestArena::start(TIME).await;
-        kit.replace("settings.txt", &address, &arena.authority(By::Tcp).to_string());
         kit.replace(self.bot, self.begin, &format!("{}{}", self.faults, self.begin));
+        if let Some(stale) = self.stale {
+            kit.refuses(&format!("{} alice", self.client), stale).await;
+            let readme = fs::read_to_string(kit.path("README.md")).unwrap();
+            assert!(stale.split(['(', ')']).nth(1).is_some_and(|build| readme.contains(build)), "{stale}");
+        }
         kit.shell(self.build);
+        explains_wrong_names_and_ports(&kit, self.client).await;
+
+        let arena = TestArena::start(TIME).await;
+        kit.point_to(&arena.url(By::Tcp));
         let told = plays_moves(&kit, self.client, arena, self.problems.len()).await;
         let bot = fs::read_to_string(kit.path(self.bot)).unwrap();
         for (line, problem) in told.iter().zip(self.problems) {
@@ -89,6 +97,7 @@ const JAVA: Language = Language {
             case 7: while (true) { Math.random(); } // endless
         }
 "#,
+    stale: Some("MyBot.java is newer than MyBot.class: compile it first (javac *.java)"),
     problems: &[
         "chooseMove threw java.lang.IllegalStateException: lost my way, line {lost my} of MyBot.java (in chooseMove)",
         "chooseMove returned a1h8, which is not legal here; legal moves: ",
@@ -128,6 +137,9 @@ const CPP: Language = Language {
     case 8: for (volatile int i = 0;; i = 0) {} // endless
     }
 "#,
+    stale: Some(
+        "my_bot.cpp is newer than ./my_bot: compile it first (g++ -std=c++17 -O2 -g -Wall -o my_bot *.cpp)",
+    ),
     problems: &[
         "choose_move threw std::runtime_error: lost my way, at line {lost my} of my_bot.cpp (in choose_move)",
         "choose_move returned a1h8, which is not legal here; legal moves: ",
@@ -167,6 +179,7 @@ const JAVASCRIPT: Language = Language {
     case 7: for (;;) { Math.random(); } // endless
   }
 ",
+    stale: None,
     problems: &[
         "chooseMove threw RangeError: lost my way, line {lost my} of my_bot.js (in chooseMove)",
         "chooseMove returned 'e2e9', which is not legal here; legal moves: ",
@@ -213,6 +226,7 @@ const RUST: Language = Language {
         _ => {}
     }
 "#,
+    stale: None,
     problems: &[
         "choose_move panicked: lost my way, line {lost my} of src/my_bot.rs",
         "choose_move returned \"K@a1\", which is not legal here; legal moves: ",
@@ -251,6 +265,7 @@ const CSHARP: Language = Language {
             case 7: while (true) { Chance.Next(); }
         }
 "#,
+    stale: Some("MyBot.cs is newer than my_bot.exe: compile it first (mcs -debug -out:my_bot.exe *.cs)"),
     problems: &[
         "ChooseMove threw InvalidOperationException: lost my way, line {lost my} of MyBot.cs (in ChooseMove)",
         "ChooseMove returned a1h8, which is not legal here; legal moves: ",

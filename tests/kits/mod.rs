@@ -12,6 +12,11 @@ use std::{
 };
 
 use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    net::TcpListener,
+};
+use zeitnot_testing::soon;
 
 use crate::support::{
     arena::{By, TestArena, records, word},
@@ -52,6 +57,11 @@ impl Kit {
         fs::write(self.path(file), content).unwrap();
     }
 
+    /// Sets the address of the arena.
+    fn point_to(&self, address: &str) {
+        self.put("settings.txt", &format!("arena = {address}\ntournament = class\n"));
+    }
+
     /// Replaces text in a file, which has it.
     fn replace(&self, file: &str, old: &str, new: &str) {
         let text = fs::read_to_string(self.path(file)).unwrap();
@@ -87,6 +97,42 @@ impl Kit {
         command.args(["-c", &format!("exec env --default-signal=INT {line} >&2")]);
         Program::of(command, line)
     }
+
+    /// Starts a command that ends at once, because of this.
+    async fn refuses(&self, line: &str, why: &str) {
+        let (code, told) = self.start(line).ends().await;
+        assert!(code == Some(1) && told.last().is_some_and(|last| last.contains(why)), "{line}: {told:#?}");
+    }
+}
+
+/// Starts a client with wrong names, and with settings for wrong ports: it says what is wrong.
+async fn explains_wrong_names_and_ports(kit: &Kit, client: &str) {
+    let page = "[web]\nlisten = '127.0.0.1:0'\ntoken = '0123456789abcdef0123456789abcdef'";
+    let arena = TestArena::with(page, "").await;
+    kit.point_to(&arena.url(By::Tcp));
+    for several in ["'my bot'", "my bot key"] {
+        kit.refuses(&format!("{client} {several}"), "in settings.txt; a name has no spaces").await;
+    }
+    kit.refuses(&format!("{client} .."), "The arena does not let .. in: '..' is not a name: ").await;
+    for port in [arena.authority(By::WebSocket), arena.web.unwrap()] {
+        kit.point_to(&port.to_string());
+        let why = "The arena does not let alice in: this is its WebSocket or web port; settings.txt needs its TCP \
+                   port (8000 by default)";
+        kit.refuses(&format!("{client} alice"), why).await;
+    }
+    arena.stop().await;
+
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = silent.local_addr().unwrap();
+    kit.point_to(&address.to_string());
+    let client = kit.start(&format!("{client} alice"));
+    let (stream, _) = soon("a connection", silent.accept()).await.unwrap();
+    let mut joins = String::new();
+    BufReader::new(stream).read_line(&mut joins).await.unwrap();
+    client
+        .tells(&format!("The arena has closed the connection. Is {address} its TCP port (8000 by default)?"))
+        .await;
+    client.kill().await;
 }
 
 /// Plays a game between two copies of a kit's default bot: `client` is the command without the name, `prepared` makes the

@@ -8,7 +8,10 @@ use tokio::{
 };
 use zeitnot_testing::{LONG, has_program, is_installed, soon};
 
-use super::{Kit, QUICK_GAME, plays_a_whole_game, plays_itself, plays_moves, plays_two_moves};
+use super::{
+    Kit, QUICK_GAME, explains_wrong_names_and_ports, plays_a_whole_game, plays_itself, plays_moves,
+    plays_two_moves,
+};
 use crate::support::{
     arena::TestArena,
     command::{err, out, zeitnot},
@@ -154,6 +157,13 @@ async fn a_function_that_never_returns_is_shown_with_its_line() {
             "Move 1: choose_move took longer than 3.0 s, at line 5 of my_bot.py (in choose_move); played ";
         assert!(first.starts_with(problem), "{first}");
         assert!(!second.contains("instead"), "{second}");
+    }
+}
+
+#[test(limit = LONG)]
+async fn wrong_names_and_ports_are_explained() {
+    if has_python() {
+        explains_wrong_names_and_ports(&Kit::write_for("python", NOWHERE), CLIENT).await;
     }
 }
 

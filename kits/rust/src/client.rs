@@ -16,6 +16,9 @@ use crate::guard::Guard;
 
 const RETRY: Duration = Duration::from_secs(2); // until the next try to reach the arena
 const PATIENCE: Duration = Duration::from_secs(10); // until a try fails
+const CLOSED: &str = "The arena has closed the connection.";
+const WRONG_PORT: &str =
+    "this is its WebSocket or web port; settings.txt needs its TCP port (8000 by default)";
 
 /// Messages of the arena on one connection.
 #[derive(Default)]
@@ -43,15 +46,21 @@ pub fn run(name_and_key: &[&str]) -> Result<(), Box<dyn Error>> {
     let setting = |key: &str| settings.get(key).map_or("", String::as_str);
     let name = name_and_key.first().copied().unwrap_or(setting("name"));
     let key = name_and_key.get(1).copied().unwrap_or(setting("key"));
-    if name.is_empty() {
-        return Err("under which name? cargo run --release client NAME [KEY], or `name = ...` in settings.txt".into());
+    if name.is_empty() || name.contains(char::is_whitespace) || name_and_key.len() > 2 {
+        return Err("under which name? cargo run --release client NAME [KEY], or `name = ...` in settings.txt; a name has no spaces".into());
     }
     let join = format!(
         "JOIN {} {name} {key} +moves +protocol=1",
         setting("tournament")
     )
     .replace("  ", " ");
-    let arena = setting("arena").trim_start_matches("tcp://");
+    // tcp://HOST:PORT, too
+    let arena = setting("arena").rsplit('/').next().unwrap_or_default();
+    if !arena.contains(':') || setting("tournament").is_empty() {
+        return Err(
+            "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`".into(),
+        );
+    }
     let mut guard = Guard::new()?;
     let mut was_in = false;
     loop {
@@ -59,7 +68,10 @@ pub fn run(name_and_key: &[&str]) -> Result<(), Box<dyn Error>> {
         let problem = match connect(arena)
             .and_then(|connection| play(connection, &mut session, &mut guard, name, &join))
         {
-            Ok(()) => "The arena has closed the connection.".to_owned(),
+            Ok(()) if session.last.is_empty() => {
+                format!("{CLOSED} Is {arena} its TCP port (8000 by default)?")
+            }
+            Ok(()) => CLOSED.to_owned(),
             Err(error) => format!(
                 "Cannot reach the arena at {arena}: {error}. Is it running, and is settings.txt right?"
             ),
@@ -145,6 +157,7 @@ fn play(
                     println!("{}", session.last);
                 }
             }
+            http if http.starts_with("HTTP/") => session.last = WRONG_PORT.to_owned(),
             // game first second seconds increment
             "GAME_PAIRED" => {
                 increment = seconds(5);
