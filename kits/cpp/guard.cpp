@@ -21,6 +21,7 @@
 
 static const char* const COMPILE = "g++ -std=c++17 -O2 -g -Wall -o my_bot *.cpp";
 static const double MARGIN = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
+static const int SHORT = 1; // seconds of the clock; with less, a worker that replaces another gets no move
 static const std::string ERROR = "error: ";
 
 /// The seconds that a move may take: what it costs if choose_move never returns leaves half of the clock.
@@ -59,7 +60,6 @@ std::string Guard::Choice::text() const {
     return parts[0] + (where.empty() ? "" : ", at " + where) + "; played " + move + " instead";
 }
 
-Guard::Choice Guard::choose(const std::string& kind, const std::string& fen, double own, double opponent, double increment,
 Guard::Guard() {
     std::error_code missing;
     const auto built = std::filesystem::last_write_time(program, missing);
@@ -74,7 +74,14 @@ Guard::Guard() {
     start();
 }
 
+Guard::Choice Guard::choose(const std::string& kind, const std::string& fen, double own, double opponent, double increment,
                             const std::vector<std::string>& moves) {
+    static std::mt19937 generator{std::random_device{}()};
+    const std::string& move = moves[std::uniform_int_distribution<size_t>(0, moves.size() - 1)(generator)];
+    if (is_replacement && own < SHORT) {
+        return {move, "less than " + std::to_string(SHORT) + " s is left after a mistake"};
+    }
+    is_replacement = false;
     const double limit = time_limit(own, increment);
     std::ostringstream request;
     request << kind << '\t' << fen;
@@ -96,8 +103,6 @@ Guard::Guard() {
     if (std::find(moves.begin(), moves.end(), answer) != moves.end()) {
         return {answer, ""};
     }
-    static std::mt19937 generator{std::random_device{}()};
-    const std::string& move = moves[std::uniform_int_distribution<size_t>(0, moves.size() - 1)(generator)];
     if (answer.rfind(ERROR, 0) == 0) {
         return {move, answer.substr(ERROR.size())};
     }

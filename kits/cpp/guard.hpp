@@ -27,14 +27,18 @@ public:
 
     /// Replaces a worker that was late or failed by a new one.
     void restart() {
-        stop();
-        start();
+        if (!is_replacement) {
+            stop();
+            start();
+            is_replacement = true;
+        }
     }
 
 private:
     pid_t child = -1;
     int requests = -1;
     int answers = -1;
+    bool is_replacement = false; // of a worker that failed, and not asked yet
 
     void start();
     int stop();

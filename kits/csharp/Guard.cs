@@ -17,15 +17,15 @@ class Choice {
 /// Asks a worker for moves, and plays a legal move where it has none in time. No need to change this file.
 class Guard : IDisposable {
     public const int MemoryMib = 512; // what the bot may use; raise it if you need more
+    const int Short = 1; // seconds of the clock; with less, a worker that replaces another gets no move
     const double Margin = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
     static readonly Random Chance = new Random();
 
     Process worker;
     BlockingCollection<string> answers;
+    bool isReplacement; // of a worker that failed, and not asked yet
 
     public Guard() {
-        Start();
-    }
         var built = typeof(Guard).Assembly.Location;
         foreach (var source in new DirectoryInfo(".").GetFiles("*.cs")) {
             if (built != "" && source.LastWriteTimeUtc > File.GetLastWriteTimeUtc(built)) {
@@ -35,6 +35,8 @@ class Guard : IDisposable {
                 Environment.Exit(1);
             }
         }
+        Start();
+    }
 
     /// The seconds that a move may take: what it costs if ChooseMove never returns leaves half of the clock.
     static double TimeLimit(double own, double increment) {
@@ -43,6 +45,11 @@ class Guard : IDisposable {
 
     /// Chooses one of these legal moves. Times are in seconds. After a problem, Restart() must follow.
     public Choice Choose(string kind, string fen, double own, double opponent, double increment, string[] moves) {
+        var random = moves[Chance.Next(moves.Length)];
+        if (isReplacement && own < Short) {
+            return new Choice { Move = random, Problem = "less than " + Short + " s is left after a mistake" };
+        }
+        isReplacement = false;
         var limit = TimeLimit(own, increment);
         var times = new[] { own, opponent, increment }.Select(seconds => ((long) (seconds * 1000)).ToString());
         var end = DateTimeOffset.UtcNow.AddSeconds(limit).ToUnixTimeMilliseconds();
@@ -66,13 +73,16 @@ class Guard : IDisposable {
             worker.WaitForExit();
             problem = "the program that runs ChooseMove ended with code " + worker.ExitCode;
         }
-        return new Choice { Move = moves[Chance.Next(moves.Length)], Problem = problem };
+        return new Choice { Move = random, Problem = problem };
     }
 
     /// Replaces a worker that was late or failed by a new one.
     public void Restart() {
-        Dispose();
-        Start();
+        if (!isReplacement) {
+            Dispose();
+            Start();
+            isReplacement = true;
+        }
     }
 
     void Start() {

@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 /** Asks a Worker for moves, and plays a legal move where it has none in time. No need to change this file. */
 class Guard implements AutoCloseable {
     private static final String MEMORY = "-Xmx512m"; // what the bot may use; raise it if you need more
+    private static final int SHORT = 1; // seconds of the clock; with less, a worker that replaces another gets no move
     /** Seconds of the clock: half to wait for the worker's reason, half for the way to the arena. */
     private static final double MARGIN = 0.4;
     private static final String ENDED = "\0"; // no line of the worker
@@ -23,6 +24,7 @@ class Guard implements AutoCloseable {
     private Process worker;
     private Writer requests;
     private BlockingQueue<String> answers;
+    private boolean isReplacement; // of a worker that failed, and not asked yet
 
     /** A legal move, and why it is not that of chooseMove, or null. */
     record Choice(String move, String problem) {
@@ -33,8 +35,6 @@ class Guard implements AutoCloseable {
     }
 
     Guard() throws IOException, InterruptedException {
-        if (worker("--check").redirectOutput(ProcessBuilder.Redirect.INHERIT).start().waitFor() != 0) {
-            System.err.println("MyBot cannot be loaded. Does `javac *.java` end without an error?");
         for (File source : new File(".").listFiles((folder, file) -> file.endsWith(".java"))) {
             String built = source.getName().replace(".java", ".class");
             URL at = Guard.class.getResource(built);
@@ -43,6 +43,8 @@ class Guard implements AutoCloseable {
                 System.exit(1);
             }
         }
+        if (worker("--check").redirectOutput(ProcessBuilder.Redirect.INHERIT).start().waitFor() != 0) {
+            System.err.println("MyBot cannot be loaded. Does `javac *.java` end without an error?");
             System.exit(1);
         }
         start();
@@ -56,6 +58,11 @@ class Guard implements AutoCloseable {
     /** Chooses one of these legal moves. Times are in seconds. After a problem, restart() must follow. */
     Choice choose(String kind, String fen, double own, double opponent, double increment, List<String> moves)
             throws IOException, InterruptedException {
+        String random = moves.get(new Random().nextInt(moves.size()));
+        if (isReplacement && own < SHORT) {
+            return new Choice(random, "less than " + SHORT + " s is left after a mistake");
+        }
+        isReplacement = false;
         double limit = limit(own, increment);
         long end = System.currentTimeMillis() + (long) (limit * 1000);
         try {
@@ -78,7 +85,7 @@ class Guard implements AutoCloseable {
         } else {
             problem = "the program that runs chooseMove ended with code " + worker.waitFor();
         }
-        return new Choice(moves.get(new Random().nextInt(moves.size())), problem);
+        return new Choice(random, problem);
     }
 
     private static String millis(double seconds) {
@@ -87,8 +94,11 @@ class Guard implements AutoCloseable {
 
     /** Replaces a worker that was late or failed by a new one. */
     void restart() throws IOException {
-        close();
-        start();
+        if (!isReplacement) {
+            close();
+            start();
+            isReplacement = true;
+        }
     }
 
     private static ProcessBuilder worker(String... arguments) {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 export const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 const LOADING = 30; // seconds for my_bot.js and what it imports
+const SHORT = 1; // seconds of the clock; with less, a worker that replaces another gets no move
 const MARGIN = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
 
 /** Returns the seconds that a move may take: what it costs if chooseMove never returns leaves half of the clock. */
@@ -24,6 +25,7 @@ export class Guard {
     if (checked.status !== 0) {
       process.exit(1); // Node has said where the mistake is
     }
+    this.isReplacement = false; // of a worker that failed, and not asked yet
     this.start();
   }
 
@@ -47,8 +49,11 @@ export class Guard {
 
   /** Replaces a worker that was late or failed by a new one. */
   restart() {
-    this.stop();
-    this.start();
+    if (!this.isReplacement) {
+      this.stop();
+      this.start();
+      this.isReplacement = true;
+    }
   }
 
   /**
@@ -56,6 +61,11 @@ export class Guard {
    * restart() must follow.
    */
   async choose(kind, fen, own, opponent, increment, moves) {
+    const random = moves[Math.floor(Math.random() * moves.length)];
+    if (this.isReplacement && own < SHORT) {
+      return [random, `less than ${SHORT} s is left after a mistake`];
+    }
+    this.isReplacement = false;
     const limit = timeLimit(own, increment);
     const times = [own, opponent, increment].map((seconds) => Math.trunc(seconds * 1000));
     const end = Math.trunc(Date.now() + limit * 1000);
@@ -66,8 +76,7 @@ export class Guard {
       return [answer, null];
     }
     const problem = answer?.startsWith('error: ') ? answer.slice('error: '.length) : answer;
-    const move = moves[Math.floor(Math.random() * moves.length)];
-    return [move, problem ?? `chooseMove took longer than ${limit.toFixed(1)} s`];
+    return [random, problem ?? `chooseMove took longer than ${limit.toFixed(1)} s`];
   }
 
   /** Returns the worker's answer, or null if there is none in time. */

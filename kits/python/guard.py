@@ -14,6 +14,7 @@ from names import FILE, FUNCTION
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 COMMAND = [sys.executable, os.path.join(FOLDER, "worker.py")]
 MARGIN = 0.4  # seconds of the clock: half to wait for the worker's reason, half for the way to the arena
+SHORT = 1  # seconds of the clock; with less, a worker that replaces another gets no move
 LOADING = 30  # seconds for my_bot.py and what it imports
 
 
@@ -32,6 +33,7 @@ class Guard:
             sys.exit(f"{FILE} was not loaded after {LOADING} s. Does it wait or loop outside of functions?")
         if checked.returncode != 0:
             sys.exit(1)
+        self.is_replacement = False  # of a worker that failed, and not asked yet
         self.start()
 
     def start(self):
@@ -46,14 +48,19 @@ class Guard:
 
     def restart(self):
         """Replaces a worker that was late or failed by a new one."""
-        self.stop()
-        self.start()
+        if not self.is_replacement:
+            self.stop()
+            self.start()
+            self.is_replacement = True
 
     def choose(self, kind, fen, own, opponent, increment, moves):
         """Returns one of these legal moves, and why it is not that of choose_move, or None. Times are in seconds.
 
         After a problem, restart() must follow.
         """
+        if self.is_replacement and own < SHORT:
+            return random.choice(moves), f"less than {SHORT} s is left after a mistake"
+        self.is_replacement = False
         limit = time_limit(own, increment)
         own_ms, opponent_ms, increment_ms, until = (int(s * 1000) for s in (own, opponent, increment, time.time() + limit))
         fields = [kind, fen, own_ms, opponent_ms, increment_ms, " ".join(moves), until]

@@ -5,7 +5,9 @@ use std::{fs, process::Command};
 
 use zeitnot_testing::{VERY_LONG, has_program, is_installed};
 
-use super::{Kit, QUICK_GAME, explains_wrong_names_and_ports, plays_itself, plays_moves};
+use super::{
+    Kit, QUICK_GAME, SHORT_GAME, SHORT_MOVES, explains_wrong_names_and_ports, plays_itself, plays_moves,
+};
 use crate::support::arena::{By, TestArena};
 
 /// A kit with its commands, and a bot that fails.
@@ -61,6 +63,11 @@ impl Language {
             assert!(line.contains(&problem), "'{line}' does not say '{problem}': {told:#?}");
             assert_eq!(line.contains("; played "), !problem.is_empty(), "{told:#?}");
         }
+        let arena = TestArena::start(SHORT_GAME).await;
+        kit.point_to(&arena.url(By::Tcp));
+        let told = plays_moves(&kit, &format!("HANG=1 {}", self.client), arena, SHORT_MOVES).await;
+        assert!(told.iter().all(|line| line.ends_with(" instead")), "{told:#?}");
+
         let lost = kit.start(&format!("{} alice", self.client));
         lost.tells("Trying again in 2 s; Ctrl-C stops.").await;
         assert!(lost.told()[0].starts_with("Cannot reach the arena at "), "{:#?}", lost.told());
@@ -87,6 +94,7 @@ const JAVA: Language = Language {
     bot: "MyBot.java",
     begin: "        Move best = null;\n",
     faults: r#"
+        while (System.getenv("HANG") != null) {}
         switch (Integer.parseInt(board.fen().split(" ")[5])) {
             case 1: throw new IllegalStateException("lost my\nway");
             case 2: return new Move(0, 63, (char) 0);
@@ -126,6 +134,7 @@ const CPP: Language = Language {
     bot: "my_bot.cpp",
     begin: "    double best_score",
     faults: r#"
+    while (std::getenv("HANG")) {}
     switch (std::stoi(board.fen().substr(board.fen().rfind(' ')))) {
     case 1: throw std::runtime_error("lost my\nway");
     case 2: return {0, 63, 0};
@@ -169,6 +178,7 @@ const JAVASCRIPT: Language = Language {
     bot: "my_bot.js",
     begin: "  let bestMove = null;\n",
     faults: r"
+  while (process.env.HANG) {}
   switch (board.moveNumber()) {
     case 1: throw new RangeError('lost my\nway');
     case 2: return 'e2e9';
@@ -215,6 +225,7 @@ const RUST: Language = Language {
     bot: "src/my_bot.rs",
     begin: "    let moves = board.legal_moves();\n    // Chance",
     faults: r#"
+    while std::env::var("HANG").is_ok() {}
     match board.fullmoves().get() {
         1 => panic!("lost my\nway"),
         2 => return Move::Put { role: Role::King, to: shakmaty::Square::A1 },
@@ -255,6 +266,7 @@ const CSHARP: Language = Language {
     bot: "MyBot.cs",
     begin: "        var best = new Move();\n",
     faults: r#"
+        while (Environment.GetEnvironmentVariable("HANG") != null) {}
         switch (int.Parse(board.Fen().Split(' ')[5])) {
             case 1: throw new InvalidOperationException("lost my\nway");
             case 2: return new Move(0, 63);

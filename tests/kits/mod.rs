@@ -27,6 +27,11 @@ use crate::support::{
 /// Settings of a tournament of one game.
 const QUICK_GAME: &str = "time = '30+0.2'\nplayers = 2\ngames_per_pair = 1";
 
+/// Settings of a tournament in which a function that never returns has used up its clock after ten moves, if each of them costs
+/// half of it.
+const SHORT_GAME: &str = "time = '5+0'\nplayers = 2\ngames_per_pair = 1";
+const SHORT_MOVES: usize = 12;
+
 /// Returns the client's line about the end of a game.
 const ENDS: [&str; 3] = [" won against ", " lost against ", " drew against "];
 

@@ -9,8 +9,8 @@ use tokio::{
 use zeitnot_testing::{LONG, has_program, is_installed, soon};
 
 use super::{
-    Kit, QUICK_GAME, explains_wrong_names_and_ports, plays_a_whole_game, plays_itself, plays_moves,
-    plays_two_moves,
+    Kit, QUICK_GAME, SHORT_GAME, SHORT_MOVES, explains_wrong_names_and_ports, plays_a_whole_game,
+    plays_itself, plays_moves, plays_two_moves,
 };
 use crate::support::{
     arena::TestArena,
@@ -158,6 +158,19 @@ async fn a_function_that_never_returns_is_shown_with_its_line() {
         assert!(first.starts_with(problem), "{first}");
         assert!(!second.contains("instead"), "{second}");
     }
+}
+
+#[test(limit = LONG)]
+async fn a_function_that_never_returns_does_not_lose_a_short_game_on_time() {
+    if !has_python() {
+        return;
+    }
+    let arena = TestArena::start(SHORT_GAME).await;
+    let kit = Kit::write("python", &arena);
+    kit.put("my_bot.py", "def choose_move(board, clock):\n    while True: pass\n");
+    let told = plays_moves(&kit, CLIENT, arena, SHORT_MOVES).await;
+    let problem = "less than 1 s is left after a mistake; played ";
+    assert!(told.last().unwrap().contains(problem), "{told:#?}");
 }
 
 #[test(limit = LONG)]

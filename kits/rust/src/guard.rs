@@ -14,6 +14,8 @@ use std::{
 
 const MARGIN: f64 = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
 
+const SHORT: f64 = 1.0; // seconds of the clock; with less, a worker that replaces another gets no move
+
 /// Rust's last words on stderr when a program has used up its memory or its stack.
 const CAUSES: [&str; 2] = ["memory allocation of ", "fatal runtime error: "];
 
@@ -22,6 +24,7 @@ pub struct Guard {
     worker: Child,
     answers: Receiver<String>,
     cause: Arc<Mutex<String>>, // of its end, if it said one
+    is_replacement: bool,      // of a worker that failed, and not asked yet
 }
 
 /// A legal move, and why it is not that of choose_move.
@@ -79,12 +82,16 @@ impl Guard {
             worker,
             answers,
             cause,
+            is_replacement: false,
         })
     }
 
     /// Replaces a worker that was late or failed by a new one.
     pub fn restart(&mut self) -> io::Result<()> {
-        *self = Guard::new()?;
+        if !self.is_replacement {
+            *self = Guard::new()?;
+            self.is_replacement = true;
+        }
         Ok(())
     }
 
@@ -98,6 +105,15 @@ impl Guard {
         increment: f64,
         moves: &[String],
     ) -> Choice {
+        let text = moves[random(moves.len())].clone();
+        if self.is_replacement && own < SHORT {
+            let problem = format!("less than {SHORT} s is left after a mistake");
+            return Choice {
+                text,
+                problem: Some(problem),
+            };
+        }
+        self.is_replacement = false;
         let limit = time_limit(own, increment);
         let [own_ms, opponent_ms, increment_ms, end] =
             [own, opponent, increment, unix_time() + limit]
@@ -132,7 +148,7 @@ impl Guard {
             }
         };
         Choice {
-            text: moves[random(moves.len())].clone(),
+            text,
             problem: Some(problem),
         }
     }
