@@ -18,7 +18,7 @@ use crate::{
     config::Config,
     connection::{Processes, resolve},
     fault::Fault,
-    files::{Files, TurnTime},
+    files::{Files, Turn, TurnTime},
     protocol::move_time,
 };
 
@@ -66,12 +66,14 @@ impl FileEngine {
             command.current_dir(folder);
         }
         let grace = GRACE.min(time / 8);
+        let is_stopped = || is_stopped() || self.processes.are_closed();
+        let time = TurnTime { limit: time - grace, grace };
+        let turn = self.files.ask(command, &position, time, is_stopped);
+        // Closing removes the folder, without which no process is started.
         if self.processes.are_closed() {
             return Err(Fault::Closed);
         }
-        let is_stopped = || is_stopped() || self.processes.are_closed();
-        let time = TurnTime { limit: time - grace, grace };
-        let turn = self.files.ask(command, &position, time, is_stopped).map_err(Fault::Start)?;
-        turn.action.last.map(|mv| position.write(mv).to_string()).ok_or(Fault::NoAction)
+        let Turn { action, .. } = turn.map_err(Fault::Start)?;
+        action.last.map(|mv| position.write(mv).to_string()).ok_or(Fault::NoAction)
     }
 }

@@ -106,7 +106,7 @@ fn a_closed_program_is_killed_and_starts_no_other() {
         program.close();
         // A thread that lingers leaves nothing behind at our end.
         assert!(!Path::new(state().trim()).parent().unwrap().exists());
-        assert!(thinking.join().is_ok());
+        assert_eq!(thinking.join().unwrap().unwrap_err().to_string(), "was closed");
     });
-    assert_eq!(engine.think(&task).unwrap_err().to_string(), "was closed");
+    assert_eq!(engine.prepare().unwrap_err().to_string(), "was closed");
 }
