@@ -133,7 +133,7 @@ impl Games {
             note: None,
         });
         let game = game_view::game(info, shown.iter().map(|made| (&**made, None)), None, ended);
-        Ok(Answer::Pgn(pgn::print(&game)))
+        Ok(Answer::Pgn(pgn::print(&game, None)))
     }
 
     pub(super) fn check_room(&self) -> Result<(), Refusal> {
