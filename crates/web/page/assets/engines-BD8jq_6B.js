@@ -1,0 +1,1 @@
+import{i as e}from"./api-BYYXgJrK.js";var t=null;function n(){return t??=e(`engines`).then(e=>e.engines,()=>(t=null,[])),t}export{n as t};

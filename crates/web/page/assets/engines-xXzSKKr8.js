@@ -1,1 +1,0 @@
-import{i as e}from"./api-DeTFWyZv.js";var t=null;function n(){return t??=e(`engines`).then(e=>e.engines,()=>(t=null,[])),t}export{n as t};
