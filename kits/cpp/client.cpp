@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -42,6 +43,10 @@ static std::string rest(const std::vector<std::string>& words, size_t at) {
 static std::map<std::string, std::string> read_settings() {
     std::map<std::string, std::string> settings;
     std::ifstream file("settings.txt");
+    if (!file) {
+        std::cerr << "settings.txt is missing; run this in the folder of the kit\n";
+        std::exit(1);
+    }
     for (std::string line; std::getline(file, line);) {
         const size_t equals = line.find('=');
         if (line[0] != '#' && equals != std::string::npos) {
@@ -49,6 +54,11 @@ static std::map<std::string, std::string> read_settings() {
         }
     }
     return settings;
+}
+
+static bool is_port(const std::string& text) {
+    const bool is_number = !text.empty() && text.size() <= 5 && text.find_first_not_of("0123456789") == std::string::npos;
+    return is_number && std::stoi(text) <= 65535;
 }
 
 /// Returns a connection, or -1 and the reason.
@@ -167,11 +177,14 @@ int client(const std::vector<std::string>& arguments) {
         std::cerr << "under which name? ./my_bot client NAME [KEY], or `name = ...` in settings.txt; a name has no spaces\n";
         return 1;
     }
-    const std::string join = "JOIN " + settings["tournament"] + " " + name + (key.empty() ? "" : " " + key) + " +moves +protocol=1";
+    const std::string tournament = settings["tournament"];
+    const std::string join = "JOIN " + tournament + " " + name + (key.empty() ? "" : " " + key) + " +moves +protocol=1";
     const std::string arena = settings["arena"].substr(settings["arena"].rfind('/') + 1); // tcp://HOST:PORT, too
     const size_t colon = arena.rfind(':');
-    if (colon == std::string::npos || settings["tournament"].empty()) {
-        std::cerr << "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`\n";
+    const std::string port = colon == std::string::npos ? "" : arena.substr(colon + 1);
+    if (colon == 0 || !is_port(port) || words(tournament).size() != 1) {
+        std::cerr << "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`; it has `arena = " << settings["arena"]
+                  << "` and `tournament = " << tournament << "`\n";
         return 1;
     }
     Guard guard;
@@ -180,7 +193,7 @@ int client(const std::vector<std::string>& arguments) {
         Session session;
         std::string reason;
         std::string problem;
-        const int connection = connect_to(arena.substr(0, colon), arena.substr(colon + 1), reason);
+        const int connection = connect_to(arena.substr(0, colon), port, reason);
         if (connection < 0) {
             problem = "Cannot reach the arena at " + arena + ": " + reason + ". Is it running, and is settings.txt right?";
         } else {

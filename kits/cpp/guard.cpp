@@ -41,7 +41,7 @@ static std::string place(const std::string& addresses) {
         const size_t colon = path.rfind(':');
         const bool own = path[0] == '/' && path.rfind("/usr/", 0) != 0 && path.find("/worker.cpp:") == std::string::npos;
         if (own && found.empty()) {
-            const std::string caller(function, std::strcspn(function, "(\n"));
+            const std::string caller(function, std::strcspn(function, "([\n"));
             found = "line " + path.substr(colon + 1) + " of " + path.substr(name, colon - name) + " (in " + caller + ")";
         }
     }

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <link.h>
@@ -33,6 +34,7 @@ static const int MEMORY_MIB = 1024; // of the worker, where the system can limit
 static int answers = 1;
 static char late[64]; // what to say when the time is up
 static uintptr_t base = 0; // where the system has loaded the program
+static uintptr_t fault = 0; // the instruction at which a signal came; the other addresses are behind a call
 
 static void say(const char* text) {
     if (write(answers, text, std::strlen(text)) < 0) {
@@ -49,15 +51,23 @@ static void say(const char* text) {
     say(detail);
     say("\t");
     for (int at = 1; at < count; at++) {
+        const uintptr_t place = reinterpret_cast<uintptr_t>(places[at]);
         char address[32];
-        std::snprintf(address, sizeof address, "0x%zx ", reinterpret_cast<uintptr_t>(places[at]) - base - 1);
+        std::snprintf(address, sizeof address, "0x%zx ", place - base - (place == fault ? 0 : 1));
         say(address);
     }
     say("\n");
     _exit(1);
 }
 
-static void on_signal(int signal) {
+static void on_signal(int signal, siginfo_t*, void* context) {
+#if defined(__linux__) && defined(__x86_64__)
+    fault = static_cast<uintptr_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__linux__) && defined(__aarch64__)
+    fault = static_cast<ucontext_t*>(context)->uc_mcontext.pc;
+#else
+    (void)context;
+#endif
     if (signal == SIGALRM) {
         give_up(late);
     }
@@ -79,7 +89,7 @@ static void on_exception() {
         std::replace_if(text.begin(), text.end(), [](unsigned char letter) { return std::iscntrl(letter); }, ' ');
         give_up("choose_move threw ", text.c_str());
     } catch (...) {
-        give_up("choose_move threw something that is no std::exception");
+        give_up("choose_move threw something that is not a std::exception");
     }
 }
 
@@ -102,8 +112,8 @@ static void catch_mistakes() {
     other.ss_size = sizeof stack;
     sigaltstack(&other, nullptr);
     struct sigaction action = {};
-    action.sa_handler = on_signal;
-    action.sa_flags = SA_ONSTACK;
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_ONSTACK | SA_SIGINFO;
     for (int signal : {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
         sigaction(signal, &action, nullptr);
     }
@@ -148,7 +158,8 @@ static std::string answer_to(const std::vector<std::string>& fields) {
         return move;
     }
     std::replace(move.begin(), move.end(), '\n', ' ');
-    return "error: choose_move returned " + move.substr(0, 60) + ", which is not legal here; legal moves: " + fields[5];
+    const std::string shown = move == Move().text() ? "an empty Move, a1a1" : "'" + move.substr(0, 60) + "'";
+    return "error: choose_move returned " + shown + ", which is not legal here; legal moves: " + fields[5];
 }
 
 int worker() {

@@ -143,7 +143,9 @@ const CPP: Language = Language {
     case 5: std::exit(3);
     case 6: static std::vector<char> all(size_t(4) << 30); break;
     case 7: std::abort(); // crash
-    case 8: for (volatile int i = 0;; i = 0) {} // endless
+    case 8: { static std::vector<int> history; history[20000000] = 3; break; } // segfault
+    case 9: return {};
+    case 10: for (volatile int i = 0;; i = 0) {} // endless
     }
 "#,
     stale: Some(
@@ -151,12 +153,14 @@ const CPP: Language = Language {
     ),
     problems: &[
         "choose_move threw std::runtime_error: lost my way, at line {lost my} of my_bot.cpp (in choose_move)",
-        "choose_move returned a1h8, which is not legal here; legal moves: ",
+        "choose_move returned 'a1h8', which is not legal here; legal moves: ",
         "choose_move threw std::out_of_range: vector::_M_range_check: __n (which is 7) >= this->size() (which is 0), at line",
         "",
         "the program that runs choose_move ended with code 3",
         "choose_move needed more than the 1024 MiB that it may use, at line",
         "the program that runs choose_move ended by signal: Aborted, at line {crash} of my_bot.cpp (in choose_move)",
+        "the program that runs choose_move ended by signal: Segmentation fault, at line {segfault} of my_bot.cpp (in choose_move)",
+        "choose_move returned an empty Move, a1a1, which is not legal here; legal moves: ",
         ", at line {endless} of my_bot.cpp (in choose_move)",
         "",
     ],
