@@ -183,8 +183,8 @@ int client(const std::vector<std::string>& arguments) {
     const size_t colon = arena.rfind(':');
     const std::string port = colon == std::string::npos ? "" : arena.substr(colon + 1);
     if (colon == 0 || !is_port(port) || words(tournament).size() != 1) {
-        std::cerr << "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`; it has `arena = " << settings["arena"]
-                  << "` and `tournament = " << tournament << "`\n";
+        std::cerr << "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`; it has `arena = "
+                  << settings["arena"] << "` and `tournament = " << tournament << "`\n";
         return 1;
     }
     Guard guard;

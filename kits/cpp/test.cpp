@@ -28,8 +28,12 @@ static std::vector<std::string> legal_moves(const std::string& fen) {
 }
 
 int test() {
-    Guard guard;
     std::ifstream file("positions.txt");
+    if (!file) {
+        std::cerr << "positions.txt is missing; run this in the folder of the kit\n";
+        return 1;
+    }
+    Guard guard;
     int failed = 0;
     int number = 0;
     for (std::string line; std::getline(file, line);) {
@@ -46,7 +50,8 @@ int test() {
         }
         for (const std::string& move : good) {
             if (!has(legal, move)) {
-                std::cerr << "positions.txt, line " << number << ": '" << move << "' is not legal there; write moves such as e2e4\n";
+                std::cerr << "positions.txt, line " << number << ": '" << move
+                          << "' is not legal there; write moves such as e2e4\n";
                 return 1;
             }
         }

@@ -32,19 +32,30 @@ class Client {
         return pairs.Where(pair => pair.Length == 2 && pair[0].Trim() == key).Select(pair => pair[1].Trim()).FirstOrDefault() ?? "";
     }
 
+    static bool IsWord(string text) {
+        return text != "" && !text.Any(char.IsWhiteSpace);
+    }
+
     public static int Run(string[] arguments) {
+        if (!File.Exists("settings.txt")) {
+            Console.Error.WriteLine("settings.txt is missing; run this in the folder of the kit");
+            return 1;
+        }
         var name = arguments.Length > 0 ? arguments[0] : Setting("name");
         var key = arguments.Length > 1 ? arguments[1] : Setting("key");
-        if (name == "" || name.Any(char.IsWhiteSpace) || arguments.Length > 2) {
+        if (!IsWord(name) || arguments.Length > 2) {
             Console.Error.WriteLine("under which name? my_bot client NAME [KEY], or `name = ...` in settings.txt; "
                 + "a name has no spaces");
             return 1;
         }
-        var arena = Setting("arena").Split('/').Last(); // tcp://HOST:PORT, too
+        var given = Setting("arena");
+        var tournament = Setting("tournament");
+        var arena = given.Split('/').Last(); // tcp://HOST:PORT, too
         var colon = arena.LastIndexOf(':');
         ushort port;
-        if (colon < 1 || !ushort.TryParse(arena.Substring(colon + 1), out port) || Setting("tournament") == "") {
-            Console.Error.WriteLine("settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`");
+        if (colon < 1 || !ushort.TryParse(arena.Substring(colon + 1), out port) || !IsWord(tournament)) {
+            Console.Error.WriteLine("settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`; "
+                + "it has `arena = " + given + "` and `tournament = " + tournament + "`");
             return 1;
         }
         try {
@@ -53,7 +64,7 @@ class Client {
             Console.Error.WriteLine("MyBot cannot be loaded: " + error.GetBaseException());
             return 1;
         }
-        var join = string.Join(" ", "JOIN", Setting("tournament"), name, key, "+moves +protocol=1").Replace("  ", " ");
+        var join = string.Join(" ", "JOIN", tournament, name, key, "+moves +protocol=1").Replace("  ", " ");
         var client = new Client(name);
         using (client.guard) {
             return client.Play(arena, join);

@@ -67,8 +67,11 @@ class Guard : IDisposable {
             return new Choice { Move = answer };
         }
         var problem = string.Format("ChooseMove took longer than {0:0.0} s", limit);
-        if (answer != null) {
-            problem = answer.StartsWith("error: ") ? answer.Substring("error: ".Length) : answer;
+        if (answer != null && answer.StartsWith("error: ")) {
+            problem = answer.Substring("error: ".Length);
+        } else if (answer != null) { // last words of Mono, which fails an assertion where it has no memory for an exception
+            Console.Error.WriteLine(answer);
+            problem = "ChooseMove probably needed more than the " + MemoryMib + " MiB that it may use: Mono has ended";
         } else if (inTime) {
             worker.WaitForExit();
             problem = "the program that runs ChooseMove ended with code " + worker.ExitCode;

@@ -1,23 +1,42 @@
 using System;
 using System.IO;
 using System.Linq;
+using System.Text.RegularExpressions;
 
 /// Asks MyBot for its move in each position of positions.txt: my_bot test. Add positions of your own there.
 static class TestMyBot {
     const double Seconds = 10; // on the clock; a move may take half of it
 
     public static int Run() {
+        if (!File.Exists("positions.txt")) {
+            Console.Error.WriteLine("positions.txt is missing; run this in the folder of the kit");
+            return 1;
+        }
         var failed = 0;
+        var number = 0;
         using (var guard = new Guard()) {
             foreach (var line in File.ReadAllLines("positions.txt")) {
-                var fields = line.Split('|').Select(field => field.Trim()).ToArray(); // name | position | good moves | legal moves
-                if (line.StartsWith("#") || fields.Length != 4) {
+                number++;
+                if (line.Trim() == "" || line.StartsWith("#")) {
                     continue;
                 }
-                var choice = guard.Choose("chess", fields[1], Seconds, Seconds, 0, fields[3].Split(' '));
-                var passed = choice.Problem == null && fields[2].Split(' ').Contains(choice.Move);
-                var good = passed || choice.Problem != null ? "" : "; good: " + fields[2];
-                Console.WriteLine((passed ? "ok    " : "FAIL  ") + fields[0] + ": " + choice + good);
+                var fields = line.Split('|').Select(field => field.Trim()).ToArray(); // name | position | good moves
+                var good = fields.Length > 2 ? Regex.Split(fields[2], "\\s+") : new string[0];
+                var legal = good.Length > 0 ? LegalMoves(fields[1]) : good;
+                if (legal.Length == 0 || fields[2] == "") {
+                    Console.Error.WriteLine("positions.txt, line " + number + ": expected `name | FEN | moves that pass`");
+                    return 1;
+                }
+                var wrong = good.FirstOrDefault(move => !legal.Contains(move));
+                if (wrong != null) {
+                    Console.Error.WriteLine("positions.txt, line " + number + ": '" + wrong
+                        + "' is not legal there; write moves such as e2e4");
+                    return 1;
+                }
+                var choice = guard.Choose("chess", fields[1], Seconds, Seconds, 0, legal);
+                var passed = choice.Problem == null && good.Contains(choice.Move);
+                var instead = passed || choice.Problem != null ? "" : "; good: " + fields[2];
+                Console.WriteLine((passed ? "ok    " : "FAIL  ") + fields[0] + ": " + choice + instead);
                 failed += passed ? 0 : 1;
                 if (choice.Problem != null) {
                     guard.Restart();
@@ -28,5 +47,14 @@ static class TestMyBot {
             Console.Error.WriteLine(failed + " failed");
         }
         return failed > 0 ? 1 : 0;
+    }
+
+    /// The legal moves, or none if this is not a position.
+    static string[] LegalMoves(string fen) {
+        try {
+            return new Board(fen).LegalMoves().Select(move => move.ToString()).ToArray();
+        } catch (Exception error) when (error is IndexOutOfRangeException || error is FormatException) {
+            return new string[0];
+        }
     }
 }

@@ -61,8 +61,9 @@ static class Worker {
         if (mistake != null) {
             return Explain(mistake);
         }
+        var shown = move == null ? "null" : move == new Move().ToString() ? "an empty Move, a1a1" : "'" + Shown(move) + "'";
         return position.Moves.Contains(move) ? move
-            : "error: ChooseMove returned " + Shown(move ?? "null") + ", which is not legal here; legal moves: " + fields[5];
+            : "error: ChooseMove returned " + shown + ", which is not legal here; legal moves: " + fields[5];
     }
 
     /// Prints an exception with the lines of the bot, and returns it on one line.

@@ -53,6 +53,7 @@ impl Language {
         }
         kit.shell(self.build);
         explains_wrong_names_and_ports(&kit, self.client).await;
+        self.explains_settings(&kit).await;
 
         let arena = TestArena::start(TIME).await;
         kit.point_to(&arena.url(By::Tcp));
@@ -72,6 +73,21 @@ impl Language {
         lost.tells("Trying again in 2 s; Ctrl-C stops.").await;
         assert!(lost.told()[0].starts_with("Cannot reach the arena at "), "{:#?}", lost.told());
         lost.kill().await;
+    }
+
+    /// Starts the client with unusable settings, and without any, and leaves it so.
+    async fn explains_settings(&self, kit: &Kit) {
+        let client = format!("{} alice", self.client);
+        for address in ["localhost", "localhost:port", ":8000", "localhost:80000"] {
+            kit.point_to(address);
+            let why = format!(
+                "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`; it has `arena = {address}` \
+                 and `tournament = class`"
+            );
+            kit.refuses(&client, &why).await;
+        }
+        fs::remove_file(kit.path("settings.txt")).unwrap();
+        kit.refuses(&client, "settings.txt is missing; ").await;
     }
 }
 
@@ -237,7 +253,8 @@ const RUST: Language = Language {
         4 => println!("e2e4"),
         5 => std::process::exit(3),
         6 => drop(std::hint::black_box(vec![1_u8; 4 << 30])),
-        7 => loop { std::hint::black_box(()); },
+        7 => drop(std::hint::black_box(i32::MAX) + 1), // overflow
+        8 => loop { std::hint::black_box(()); },
         _ => {}
     }
 "#,
@@ -248,7 +265,8 @@ const RUST: Language = Language {
         "choose_move panicked: index out of bounds: the len is 3 but the index is ",
         "",
         "the program that runs choose_move ended (exit status: 3)",
-        ": memory allocation of 4294967296 bytes failed; played ",
+        "choose_move needed more than the 1024 MiB that it may use; played ",
+        "choose_move panicked: attempt to add with overflow, line {overflow} of src/my_bot.rs",
         "choose_move took longer than ",
         "",
     ],
@@ -278,17 +296,21 @@ const CSHARP: Language = Language {
             case 4: Console.WriteLine("e2e4"); break;
             case 5: Environment.Exit(3); break;
             case 6: for (var all = new List<long[]>(); ; ) { all.Add(new long[1 << 20]); }
-            case 7: while (true) { Chance.Next(); }
+            case 7: for (var all = new List<byte[]>(); ; ) { all.Add(new byte[1000]); }
+            case 8: return new Move();
+            case 9: while (true) { Chance.Next(); }
         }
 "#,
     stale: Some("MyBot.cs is newer than my_bot.exe: compile it first (mcs -debug -out:my_bot.exe *.cs)"),
     problems: &[
         "ChooseMove threw InvalidOperationException: lost my way, line {lost my} of MyBot.cs (in ChooseMove)",
-        "ChooseMove returned a1h8, which is not legal here; legal moves: ",
+        "ChooseMove returned 'a1h8', which is not legal here; legal moves: ",
         "ChooseMove threw ArgumentOutOfRangeException: ",
         "",
         "the program that runs ChooseMove ended with code 3",
         "ChooseMove needed more than the 512 MiB that it may use, line {case 6} of MyBot.cs (in ChooseMove)",
+        " the 512 MiB that it may use",
+        "ChooseMove returned an empty Move, a1a1, which is not legal here; legal moves: ",
         "ChooseMove took longer than ",
         "",
     ],

@@ -31,7 +31,7 @@ struct Session {
 fn read_settings() -> io::Result<HashMap<String, String>> {
     let text = fs::read_to_string("settings.txt").map_err(|error| {
         io::Error::other(format!(
-            "settings.txt: {error}; run this in the folder of the kit"
+            "settings.txt is missing; run this in the folder of the kit ({error})"
         ))
     })?;
     let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -49,17 +49,17 @@ pub fn run(name_and_key: &[&str]) -> Result<(), Box<dyn Error>> {
     if name.is_empty() || name.contains(char::is_whitespace) || name_and_key.len() > 2 {
         return Err("under which name? cargo run --release client NAME [KEY], or `name = ...` in settings.txt; a name has no spaces".into());
     }
-    let join = format!(
-        "JOIN {} {name} {key} +moves +protocol=1",
-        setting("tournament")
-    )
-    .replace("  ", " ");
-    // tcp://HOST:PORT, too
-    let arena = setting("arena").rsplit('/').next().unwrap_or_default();
-    if !arena.contains(':') || setting("tournament").is_empty() {
-        return Err(
-            "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`".into(),
-        );
+    let (given, tournament) = (setting("arena"), setting("tournament"));
+    let join = format!("JOIN {tournament} {name} {key} +moves +protocol=1").replace("  ", " ");
+    let arena = given.rsplit('/').next().unwrap_or_default(); // tcp://HOST:PORT, too
+    let is_address = arena
+        .rsplit_once(':')
+        .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    if !is_address || tournament.split_whitespace().count() != 1 {
+        return Err(format!(
+            "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`; it has `arena = {given}` and `tournament = {tournament}`"
+        )
+        .into());
     }
     let mut guard = Guard::new()?;
     let mut was_in = false;

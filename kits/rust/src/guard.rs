@@ -12,12 +12,15 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use crate::worker::MEMORY_MIB;
+
 const MARGIN: f64 = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
 
 const SHORT: f64 = 1.0; // seconds of the clock; with less, a worker that replaces another gets no move
 
 /// Rust's last words on stderr when a program has used up its memory or its stack.
-const CAUSES: [&str; 2] = ["memory allocation of ", "fatal runtime error: "];
+const CAUSES: [&str; 2] = [OUT_OF_MEMORY, "fatal runtime error: "];
+const OUT_OF_MEMORY: &str = "memory allocation of ";
 
 /// A worker. One that is late, fails or ends is to be replaced by a new one.
 pub struct Guard {
@@ -138,13 +141,16 @@ impl Guard {
             Err(RecvTimeoutError::Timeout) => format!("choose_move took longer than {limit:.1} s"),
             Err(RecvTimeoutError::Disconnected) => {
                 let status = self.worker.wait();
-                let why = match self.cause.lock() {
-                    Ok(cause) if !cause.is_empty() => format!(": {cause}"),
-                    _ => String::new(),
-                };
                 let status =
                     status.map_or_else(|error| error.to_string(), |status| status.to_string());
-                format!("the program that runs choose_move ended ({status}){why}")
+                let ended = format!("the program that runs choose_move ended ({status})");
+                match self.cause.lock() {
+                    Ok(cause) if cause.starts_with(OUT_OF_MEMORY) => {
+                        format!("choose_move needed more than the {MEMORY_MIB} MiB that it may use")
+                    }
+                    Ok(cause) if !cause.is_empty() => format!("{ended}: {cause}"),
+                    _ => ended,
+                }
             }
         };
         Choice {

@@ -21,7 +21,7 @@ use shakmaty::{CastlingMode, Chess, fen::Fen};
 
 use crate::{guard::unix_time, my_bot};
 
-const MEMORY_MIB: u64 = 1024; // of the worker, where the system can limit it; raise it if you need more
+pub const MEMORY_MIB: u64 = 1024; // of the worker, where the system can limit it; raise it if you need more
 
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
