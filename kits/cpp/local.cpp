@@ -52,7 +52,7 @@ static std::string person_move(const std::vector<std::string>& moves) {
 int local(const std::vector<std::string>& arguments) {
     const std::string opponent = arguments.empty() ? "greedy" : arguments[0];
     if (opponent != "greedy" && opponent != "random" && opponent != "me") {
-        std::cerr << "against whom? ./my_bot local greedy, random or me\n";
+        std::cerr << "against whom? ./my_bot local greedy, random or me; the game is chess\n";
         return 1;
     }
     Guard guard;

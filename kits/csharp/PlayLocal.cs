@@ -13,7 +13,7 @@ static class PlayLocal {
 
     public static int Run(string opponent) {
         if (!new[] { "greedy", "random", "me" }.Contains(opponent)) {
-            Console.Error.WriteLine("against whom? my_bot local greedy, random or me");
+            Console.Error.WriteLine("against whom? my_bot local greedy, random or me; the game is chess");
             return 1;
         }
         var board = new Board();

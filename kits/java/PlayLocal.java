@@ -18,7 +18,7 @@ public class PlayLocal {
     public static void main(String[] args) throws Exception {
         String opponent = args.length > 0 ? args[0] : "greedy";
         if (!List.of("greedy", "random", "me").contains(opponent)) {
-            System.err.println("against whom? java PlayLocal greedy, random or me");
+            System.err.println("against whom? java PlayLocal greedy, random or me; the game is chess");
             System.exit(1);
         }
         Board board = new Board(Board.START);

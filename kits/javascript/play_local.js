@@ -35,7 +35,7 @@ async function person(board) {
 
 const opponent = { greedy, random: anything, me: person }[process.argv[2] ?? 'greedy'];
 if (!opponent) {
-  console.error('against whom? node play_local.js greedy, random or me');
+  console.error('against whom? node play_local.js greedy, random or me; the game is chess');
   process.exit(1);
 }
 const [board, guard, bot] = [new Chess(), new Guard(), Math.random() < 0.5 ? 'w' : 'b'];

@@ -51,7 +51,7 @@ OPPONENTS = {"greedy": greedy, "random": anything, "me": person}
 def main():
     opponent = OPPONENTS.get((sys.argv[1:] + ["greedy"])[0])
     if opponent is None:
-        sys.exit("against whom? python3 play_local.py greedy, random or me")
+        sys.exit("against whom? python3 play_local.py greedy, random or me; the game is chess")
     board, clock, guard = chess.Board(), CLOCK, Guard()
     bot_is = random.choice([chess.WHITE, chess.BLACK])
     print(FILE, "is", chess.COLOR_NAMES[bot_is], "(capital letters)" if bot_is else "(small letters)")
