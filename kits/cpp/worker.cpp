@@ -10,10 +10,10 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
-#include <ucontext.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <link.h>
+#include <ucontext.h>
 #endif
 
 #include <algorithm>
