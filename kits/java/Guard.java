@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.net.URISyntaxException;
 import java.net.URL;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -16,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 /** Asks a Worker for moves, and plays a legal move where it has none in time. No need to change this file. */
 class Guard implements AutoCloseable {
     private static final String MEMORY = "-Xmx512m"; // what the bot may use; raise it if you need more
+    private static final int LOADING = 30; // seconds for MyBot's static fields
     private static final int SHORT = 1; // seconds of the clock; with less, a worker that replaces another gets no move
     /** Seconds of the clock: half to wait for the worker's reason, half for the way to the arena. */
     private static final double MARGIN = 0.4;
@@ -35,7 +39,8 @@ class Guard implements AutoCloseable {
     }
 
     Guard() throws IOException, InterruptedException {
-        for (File source : new File(".").listFiles((folder, file) -> file.endsWith(".java"))) {
+        File sources = file("MyBot.java").toAbsolutePath().getParent().toFile();
+        for (File source : sources.listFiles((folder, file) -> file.endsWith(".java"))) {
             String built = source.getName().replace(".java", ".class");
             URL at = Guard.class.getResource(built);
             if (at != null && source.lastModified() > at.openConnection().getLastModified()) {
@@ -43,11 +48,27 @@ class Guard implements AutoCloseable {
                 System.exit(1);
             }
         }
-        if (worker("--check").redirectOutput(ProcessBuilder.Redirect.INHERIT).start().waitFor() != 0) {
-            System.err.println("MyBot cannot be loaded. Does `javac *.java` end without an error?");
+        Process check = worker("--check").redirectOutput(ProcessBuilder.Redirect.INHERIT).start();
+        if (!check.waitFor(LOADING, TimeUnit.SECONDS)) {
+            check.destroyForcibly();
+            System.err.println("MyBot was not loaded after " + LOADING + " s. Does it wait or loop outside of functions?");
             System.exit(1);
         }
+        if (check.exitValue() != 0) {
+            System.exit(1); // Worker has said why
+        }
         start();
+    }
+
+    /** A file of the kit: in the current folder, else beside the compiled classes. */
+    static Path file(String name) {
+        Path here = Path.of(name);
+        try {
+            Path classes = Path.of(Guard.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+            return Files.exists(here) ? here : classes.resolve(name);
+        } catch (URISyntaxException unusual) {
+            return here;
+        }
     }
 
     /** The seconds that a move may take: what it costs if chooseMove never returns leaves half of the clock. */

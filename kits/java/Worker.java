@@ -30,8 +30,7 @@ public class Worker {
 
     public static void main(String[] args) throws Exception {
         if (args.length > 0 && args[0].equals("--check")) {
-            Class.forName("MyBot"); // Java shows a mistake in it with its line
-            Runtime.getRuntime().halt(0);
+            check();
         }
         PrintStream answers = System.out;
         System.setOut(System.err); // what the bot prints is not an answer
@@ -42,6 +41,20 @@ public class Worker {
             answers.println(answerTo(line.split("\t")));
         }
         Runtime.getRuntime().halt(0); // even if chooseMove is still running
+    }
+
+    /** Loads the bot, or says on one line why it cannot be used. */
+    private static void check() {
+        try {
+            Class.forName("MyBot");
+            Runtime.getRuntime().halt(0);
+        } catch (ClassNotFoundException missing) {
+            System.err.println("MyBot is not compiled: javac *.java");
+        } catch (Throwable failed) { // of static fields
+            Throwable cause = failed.getCause() == null ? failed : failed.getCause();
+            System.err.println("MyBot cannot be loaded: " + shown(cause.toString()) + where(", line ", cause.getStackTrace()));
+        }
+        Runtime.getRuntime().halt(1);
     }
 
     private static String answerTo(String[] fields) throws InterruptedException {

@@ -23,7 +23,7 @@ export class Guard {
       console.error(`my_bot.js was not loaded after ${LOADING} s. Does it wait or loop outside of functions?`);
     }
     if (checked.status !== 0) {
-      process.exit(1); // Node has said where the mistake is
+      process.exit(1); // worker.js has said where the mistake is
     }
     this.isReplacement = false; // of a worker that failed, and not asked yet
     this.start();

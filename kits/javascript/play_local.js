@@ -4,8 +4,6 @@
 
 import { createInterface } from 'node:readline/promises';
 
-import { Chess } from 'chess.js';
-
 import { Guard, report } from './guard.js';
 
 const [CLOCK, INCREMENT] = [60, 0.5]; // seconds
@@ -38,7 +36,9 @@ if (!opponent) {
   console.error('against whom? node play_local.js greedy, random or me; the game is chess');
   process.exit(1);
 }
-const [board, guard, bot] = [new Chess(), new Guard(), Math.random() < 0.5 ? 'w' : 'b'];
+const guard = new Guard();
+const { Chess } = await import('chess.js'); // the guard has seen that it is installed
+const [board, bot] = [new Chess(), Math.random() < 0.5 ? 'w' : 'b'];
 console.log(`my_bot.js is ${bot === 'w' ? 'white (capital letters)' : 'black (small letters)'}`);
 for (let own = CLOCK; !board.isGameOver(); ) {
   const number = `${board.moveNumber()}. ${board.turn() === 'w' ? '' : '... '}`;

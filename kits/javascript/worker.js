@@ -4,7 +4,8 @@
 // tabs: game, position, own milliseconds, the opponent's, own increment, the legal moves separated by spaces, and optionally the
 // Unix time in ms at which to give up. A line out is a move, or `error: ` and the reason why there is none.
 
-import { writeSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync, writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { createInterface } from 'node:readline';
 import { Worker, isMainThread, parentPort } from 'node:worker_threads';
@@ -12,14 +13,50 @@ import { Worker, isMainThread, parentPort } from 'node:worker_threads';
 const MEMORY_MIB = 512; // of the worker; raise it if you need more
 const FOLDER = new URL('.', import.meta.url).href;
 
-/** Loads the bot. Node shows a mistake in it with its line. */
+/** Loads the bot, or says on one line why it cannot be used. */
 async function check() {
-  await import('chess.js');
-  const { chooseMove } = await import('./my_bot.js');
-  if (typeof chooseMove !== 'function') {
-    console.error('my_bot.js exports no function chooseMove(board, clock)');
+  let problem = 'chess.js is not installed: npm install';
+  try {
+    await import('chess.js');
+    problem = 'my_bot.js exports no function chooseMove(board, clock)';
+    const { chooseMove } = await import('./my_bot.js');
+    problem = typeof chooseMove === 'function' ? null : problem;
+  } catch (error) {
+    problem = problem.startsWith('chess.js') ? problem : loadingProblem(error);
   }
-  process.exit(typeof chooseMove === 'function' ? 0 : 1);
+  if (problem) {
+    console.error(problem);
+  }
+  process.exit(problem ? 1 : 0);
+}
+
+function loadingProblem(error) {
+  const message = String(error?.message ?? error).split('\n')[0];
+  const [, module, importer] = /^Cannot find (?:package|module) '(?:.*[/\\])?(.+)' imported from (.+)/.exec(message) ?? [];
+  if (module) {
+    const line = readFileSync(importer, 'utf8').split('\n').findIndex((text) => text.includes(module)) + 1;
+    return `no module named ${module}, line ${line} of ${importer.split(/[/\\]/).pop()}: is it misspelt, or not installed?`;
+  }
+  if (error instanceof SyntaxError) {
+    return `my_bot.js cannot be read: ${message.split('. ')[0]}${place(error) || syntaxPlace(error)}`;
+  }
+  return `my_bot.js cannot be loaded: ${error?.name ?? 'threw'}: ${message}${place(error)}`;
+}
+
+/** Returns the place of a syntax error. Its exception names it only if an import is wrong. */
+function syntaxPlace(error) {
+  const folder = new URL(FOLDER);
+  const texts = [() => error.stack];
+  for (const name of ['my_bot.js', ...readdirSync(folder).filter((name) => name.endsWith('.js'))]) {
+    texts.push(() => spawnSync(process.execPath, ['--check', name], { cwd: folder, encoding: 'utf8' }).stderr);
+  }
+  for (const text of texts) {
+    const [, file, line] = /^.*[/\\](.+):(\d+)\r?\n/.exec(text()) ?? [];
+    if (file) {
+      return `, line ${line} of ${file}`;
+    }
+  }
+  return '';
 }
 
 async function main() {
@@ -47,7 +84,7 @@ function say(line) {
   try {
     writeSync(1, line + '\n');
   } catch {
-    process.exit(); // the client has ended
+    process.kill(process.pid, 'SIGKILL'); // the client has ended; exit() would end only the watchdog's thread
   }
 }
 

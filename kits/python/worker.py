@@ -8,18 +8,21 @@ the Unix time in milliseconds at which to give up. A line out is a move, or `err
 import collections
 import faulthandler
 import importlib
+import inspect
 import os
 import signal
 import sys
 import time
 import traceback
 
+from names import FILE, FUNCTION
+
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the client, which ends this
+
 try:
     import chess.variant
 except ImportError:
     chess = None
-
-from names import FILE, FUNCTION
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 MEMORY_MIB = 1024  # of the worker, where the system can limit it; raise it for large libraries such as PyTorch
@@ -31,7 +34,6 @@ Position = collections.namedtuple("Position", "kind fen moves")  # of a game tha
 def main():
     requests, answers = take_over_pipes()
     faulthandler.enable(answers)  # a crash of the interpreter, such as a stack overflow, names its line
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the client, which ends this
     limit_memory()
     module, problem = load()
     if "--check" in sys.argv:
@@ -65,9 +67,13 @@ def load():
         return None, "python-chess is not installed: python3 -m pip install chess"
     try:
         module = importlib.import_module("my_bot")
-        return module, None if hasattr(module, "choose_move") else f"{FILE} has no function {FUNCTION}(board, clock)"
+        try:
+            inspect.signature(getattr(module, "choose_move", None)).bind("board", "clock")
+        except TypeError:
+            return None, f"{FILE} has no function {FUNCTION}(board, clock)"
+        return module, None
     except ModuleNotFoundError as error:
-        return None, f"{FILE} needs {error.name}, which is not installed: python3 -m pip install {error.name}"
+        return None, f"no module named {error.name}{where(error)}: is it misspelt, or not installed?"
     except SyntaxError as error:
         return None, f"{FILE} cannot be read: {error.msg}, line {error.lineno} of {os.path.basename(error.filename or '')}"
     except SystemExit as error:
@@ -169,8 +175,8 @@ def describe(choice):
 def explain(error):
     """Returns an exception on one line, and prints the bot's part of its traceback."""
     frames = own_frames(error)
-    print("Traceback (your files only):", *traceback.format_list(frames), sep="\n", end="", file=sys.stderr)
-    print(*traceback.format_exception_only(type(error), error), end="", file=sys.stderr, flush=True)
+    lines = traceback.format_list(frames) + traceback.format_exception_only(type(error), error)
+    print("Traceback (your files only):\n" + "".join(lines), end="", file=sys.stderr, flush=True)
     text = " ".join(str(error).split())[:200]
     return type(error).__name__ + (": " + text if text else "") + where(error)
 

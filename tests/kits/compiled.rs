@@ -3,10 +3,11 @@
 
 use std::{fs, process::Command};
 
-use zeitnot_testing::{VERY_LONG, has_program, is_installed};
+use zeitnot_testing::{LONG, VERY_LONG, has_program, is_installed, until};
 
 use super::{
     Kit, QUICK_GAME, SHORT_GAME, SHORT_MOVES, explains_wrong_names_and_ports, plays_itself, plays_moves,
+    python::NOWHERE,
 };
 use crate::support::arena::{By, TestArena};
 
@@ -224,16 +225,76 @@ const JAVASCRIPT: Language = Language {
 
 #[test(limit = VERY_LONG)]
 async fn javascript() {
-    let has_node = has_program("node", "nodejs") && has_program("npm", "npm");
-    if has_node && is_installed("chess.js", has_chess_js(), "connect to the registry of npm") {
+    if has_chess_js() {
         JAVASCRIPT.works().await;
     }
 }
 
+#[test(limit = LONG)]
+async fn a_bot_in_javascript_that_cannot_be_loaded_joins_no_tournament() {
+    if !has_chess_js() {
+        return;
+    }
+    let kit = Kit::write_for("javascript", NOWHERE);
+    let refuses = async |program: &str, why: &str| {
+        let (code, told) = kit.start(&format!("node {program}")).ends().await;
+        assert!(code == Some(1) && told == [why], "{program}: {told:#?}");
+    };
+    for program in ["client.js alice", "test_my_bot.js", "play_local.js"] {
+        refuses(program, "chess.js is not installed: npm install").await;
+    }
+    kit.shell(JAVASCRIPT.build);
+    kit.put("broken.js", "export const VALUES = {\n");
+    for (bot, why) in [
+        ("\nlet x = ;\n", "my_bot.js cannot be read: Unexpected token ';', line 2 of my_bot.js"),
+        (
+            "import { VALUES } from './broken.js';\n",
+            "my_bot.js cannot be read: Unexpected end of input, line 2 of broken.js",
+        ),
+        (
+            "import { Ches } from 'chess.js';\n",
+            "my_bot.js cannot be read: Named export 'Ches' not found, line 1 of my_bot.js",
+        ),
+        (
+            "\nimport { Chess } from 'ches.js';\n",
+            "no module named ches.js, line 2 of my_bot.js: is it misspelt, or not installed?",
+        ),
+        (
+            "const { Chess } = require('chess.js');\n",
+            "my_bot.js cannot be loaded: ReferenceError: require is not defined in ES module scope, you can use import \
+             instead, line 1 of my_bot.js",
+        ),
+        ("export const chooseMove = 1;\n", "my_bot.js exports no function chooseMove(board, clock)"),
+    ] {
+        kit.put("my_bot.js", bot);
+        refuses("client.js alice", why).await;
+    }
+}
+
+#[test(limit = LONG)]
+async fn a_worker_in_javascript_ends_without_its_client() {
+    if !has_chess_js() {
+        return;
+    }
+    let kit = Kit::write_for("javascript", NOWHERE);
+    kit.shell(JAVASCRIPT.build);
+    kit.put("my_bot.js", "export function chooseMove() { console.log(`as ${process.pid}`); for (;;); }\n");
+    let test = kit.start("node test_my_bot.js");
+    let line = test.tells("as ").await;
+    test.kill().await;
+    let worker = format!("/proc/{}/cmdline", &line["as ".len()..]);
+    until("the worker ends", async || fs::read(&worker).unwrap_or_default().is_empty()).await;
+}
+
 fn has_chess_js() -> bool {
-    let folder = tempfile::tempdir().unwrap();
-    let arguments = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--silent", "chess.js@1"];
-    Command::new("npm").args(arguments).current_dir(&folder).status().unwrap().success()
+    let installs = || {
+        let folder = tempfile::tempdir().unwrap();
+        let arguments = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--silent", "chess.js@1"];
+        Command::new("npm").args(arguments).current_dir(&folder).status().unwrap().success()
+    };
+    has_program("node", "nodejs")
+        && has_program("npm", "npm")
+        && is_installed("chess.js", installs(), "connect to the registry of npm")
 }
 
 const RUST: Language = Language {

@@ -204,8 +204,9 @@ async fn a_bot_that_cannot_be_loaded_joins_no_tournament() {
         ),
         (
             "import nonesuch\n",
-            "my_bot.py needs nonesuch, which is not installed: python3 -m pip install nonesuch",
+            "no module named nonesuch, line 1 of my_bot.py (in <module>): is it misspelt, or not installed?",
         ),
+        ("def choose_move(board): pass\n", "my_bot.py has no function choose_move(board, clock)"),
         ("def choose(board): pass\n", "my_bot.py has no function choose_move(board, clock)"),
         (
             "x = 1 / 0\n",
