@@ -8,7 +8,7 @@ import socket
 import sys
 import time
 
-from guard import FOLDER, Guard
+from guard import FOLDER, Guard, run
 
 RETRY = 2  # seconds until the next try to reach the arena
 
@@ -48,8 +48,6 @@ def main():
             print(problem)
             print(f"Trying again in {RETRY} s; Ctrl-C stops.", flush=True)
             time.sleep(RETRY)
-    except KeyboardInterrupt:
-        print("Stopped.")
     finally:
         guard.stop()
 
@@ -77,40 +75,42 @@ def play(connection, guard, name, join):
 
     is_in, kind, moves, players, number, increment = False, "chess", [], [], 0, 0.0
     send(*join)
-    for line in connection.makefile(encoding="utf-8", errors="replace"):
-        message, *fields = line.split() or [""]
-        if message == "INFO":
-            last = " ".join(fields)
-            is_in = is_in or last.startswith("You joined")
-            if is_in and not last.startswith("Game over: "):  # GAME_OVER follows
-                print(last, flush=True)
-            yield is_in, last
-        elif message.startswith("HTTP/"):
-            yield False, "this is its WebSocket or web port; settings.txt needs its TCP port (8000 by default)"
-        elif message == "GAME_PAIRED":
-            increment = float(fields[4])
-            send("ACK", fields[0])
-        elif message == "VARIANT":
-            kind = fields[1]
-        elif message == "GAME_STARTED":
-            number, players = 0, fields[1:3]
-            print(f"Game of {kind}: {players[0]} (first) against {players[1]}", flush=True)
-        elif message == "LEGAL_MOVES":
-            moves = fields[1:]
-        elif message == "YOUR_MOVE":  # game first second first's-seconds second's-seconds position
-            number += 1
-            own, opponent = (float(seconds) for seconds in (fields[3:5] if fields[1] == name else fields[4:2:-1]))
-            move, problem = guard.choose(kind, " ".join(fields[5:]), own, opponent, increment, moves)
-            send("MOVE", fields[0], move)
-            if problem:
-                print(f"Move {number}: {problem}; played {move} instead", flush=True)
-                guard.restart()
-            else:
-                print(f"Move {number}: {move}", flush=True)
-        elif message == "GAME_OVER":  # game result reason
-            print(outcome(name, players, fields[1]) + ": " + " ".join(fields[2:]), flush=True)
-        elif message == "GAME_ABORTED":
-            print("The game was broken off: " + " ".join(fields), flush=True)
+    # Without `with`, the garbage collector closes it, and swallows a Ctrl-C that comes meanwhile.
+    with connection.makefile(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            message, *fields = line.split() or [""]
+            if message == "INFO":
+                last = " ".join(fields)
+                is_in = is_in or last.startswith("You joined")
+                if is_in and not last.startswith("Game over: "):  # GAME_OVER follows
+                    print(last, flush=True)
+                yield is_in, last
+            elif message.startswith("HTTP/"):
+                yield False, "this is its WebSocket or web port; settings.txt needs its TCP port (8000 by default)"
+            elif message == "GAME_PAIRED":
+                increment = float(fields[4])
+                send("ACK", fields[0])
+            elif message == "VARIANT":
+                kind = fields[1]
+            elif message == "GAME_STARTED":
+                number, players = 0, fields[1:3]
+                print(f"Game of {kind}: {players[0]} (first) against {players[1]}", flush=True)
+            elif message == "LEGAL_MOVES":
+                moves = fields[1:]
+            elif message == "YOUR_MOVE":  # game first second first's-seconds second's-seconds position
+                number += 1
+                own, opponent = (float(seconds) for seconds in (fields[3:5] if fields[1] == name else fields[4:2:-1]))
+                move, problem = guard.choose(kind, " ".join(fields[5:]), own, opponent, increment, moves)
+                send("MOVE", fields[0], move)
+                if problem:
+                    print(f"Move {number}: {problem}; played {move} instead", flush=True)
+                    guard.restart()
+                else:
+                    print(f"Move {number}: {move}", flush=True)
+            elif message == "GAME_OVER":  # game result reason
+                print(outcome(name, players, fields[1]) + ": " + " ".join(fields[2:]), flush=True)
+            elif message == "GAME_ABORTED":
+                print("The game was broken off: " + " ".join(fields), flush=True)
 
 
 def outcome(name, players, result):
@@ -121,4 +121,4 @@ def outcome(name, players, result):
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

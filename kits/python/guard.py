@@ -18,6 +18,14 @@ SHORT = 1  # seconds of the clock; with less, a worker that replaces another get
 LOADING = 30  # seconds for my_bot.py and what it imports
 
 
+def run(main):
+    """Runs a program. Ctrl-C ends it without a traceback."""
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("\nStopped.")
+
+
 def time_limit(own, increment):
     """Returns the seconds that a move may take: what it costs if choose_move never returns leaves half of the clock."""
     return max(own / 2, min(own / 2 + increment, own - MARGIN))
@@ -44,6 +52,10 @@ class Guard:
 
     def stop(self):
         self.worker.kill()
+        try:
+            self.worker.stdin.close()  # see play() of client.py
+        except OSError:
+            pass
         self.worker.wait()
 
     def restart(self):
@@ -114,6 +126,7 @@ def is_own(file):
 
 def pump(stream, lines):
     """Passes lines on, and None at their end."""
-    for line in stream:
-        lines.put(line.rstrip("\n"))
+    with stream:
+        for line in stream:
+            lines.put(line.rstrip("\n"))
     lines.put(None)

@@ -13,7 +13,7 @@ try:
 except ImportError:
     sys.exit("play_local.py needs python-chess, which is not installed: python3 -m pip install chess")
 
-from guard import Guard, time_limit
+from guard import Guard, run, time_limit
 from names import FILE, FUNCTION
 
 CLOCK, INCREMENT = 60.0, 0.5  # seconds
@@ -78,11 +78,11 @@ def main():
         outcome = board.outcome(claim_draw=True)
         winner = {None: "a draw", bot_is: f"{FILE} wins"}.get(outcome.winner, f"{FILE} loses")
         print(f"\n{winner}: {outcome.termination.name.lower().replace('_', ' ')}")
-    except (KeyboardInterrupt, EOFError):
+    except EOFError:  # at the question for your move
         print("\nStopped.")
     finally:
         guard.stop()
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from guard import FOLDER, Guard
+from guard import FOLDER, Guard, run
 
 SECONDS = 10.0  # on the clock; a move may take half of it
 
@@ -16,18 +16,20 @@ def read_positions():
 
 def main():
     guard, failed = Guard(), 0
-    for name, fen, good, legal in read_positions():
-        move, problem = guard.choose("chess", fen, SECONDS, SECONDS, 0.0, legal.split())
-        if problem:
-            problem += f"; would play {move} instead"
-            guard.restart()
-        elif move not in good.split():
-            problem = f"my_bot.py plays {move}; good: {good}"
-        failed += problem is not None
-        print(f"FAIL  {name}: {problem}" if problem else f"ok    {name}: {move}", flush=True)
-    guard.stop()
+    try:
+        for name, fen, good, legal in read_positions():
+            move, problem = guard.choose("chess", fen, SECONDS, SECONDS, 0.0, legal.split())
+            if problem:
+                problem += f"; would play {move} instead"
+                guard.restart()
+            elif move not in good.split():
+                problem = f"my_bot.py plays {move}; good: {good}"
+            failed += problem is not None
+            print(f"FAIL  {name}: {problem}" if problem else f"ok    {name}: {move}", flush=True)
+    finally:
+        guard.stop()
     sys.exit(f"{failed} failed" if failed else None)
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -18,6 +18,7 @@ use crate::support::{
 };
 
 const CLIENT: &str = "python3 client.py";
+const TEST: &str = "python3 test_my_bot.py";
 /// Arena of kits that do not connect.
 pub(super) const NOWHERE: &str = "localhost:1";
 
@@ -35,7 +36,7 @@ fn its_own_test_passes_and_its_local_opponent_plays() {
         return;
     }
     let kit = Kit::write_for("python", NOWHERE);
-    let tested = kit.run("python3 test_my_bot.py");
+    let tested = kit.run(TEST);
     assert_eq!(tested.lines().filter(|line| line.starts_with("ok    ")).count(), 10, "{tested}");
     let game = kit.run("python3 play_local.py random");
     let last = game.lines().last().unwrap();
@@ -236,6 +237,24 @@ async fn settings_without_an_arena_are_refused() {
         let (code, told) = kit.start("python3 client.py alice").ends().await;
         let problem = "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`";
         assert!(code == Some(1) && told == [problem], "{arena}: {told:#?}");
+    }
+}
+
+/// While the bot is loaded, and while it thinks.
+#[test(limit = LONG)]
+async fn ctrl_c_stops_the_test_without_a_traceback() {
+    if !has_python() {
+        return;
+    }
+    let kit = Kit::write_for("python", NOWHERE);
+    let waits = "print('waits', flush=True); time.sleep(60)";
+    for bot in [waits.to_owned(), format!("def choose_move(board, clock): {waits}")] {
+        kit.put("my_bot.py", &format!("import time\n{bot}\n"));
+        let test = kit.start(TEST);
+        test.tells("waits").await;
+        test.signal("INT");
+        let (code, told) = test.ends().await;
+        assert!(code == Some(0) && told == ["waits", "", "Stopped."], "{told:#?}");
     }
 }
 
