@@ -4,6 +4,7 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -36,35 +37,42 @@ public class Client {
 
     public static void main(String[] args) throws Exception {
         Properties settings = new Properties();
-        settings.load(Files.newBufferedReader(Path.of("settings.txt")));
+        Path file = Guard.file("settings.txt");
+        if (!Files.exists(file)) {
+            fail("settings.txt is missing; it belongs in " + file.toAbsolutePath().getParent());
+        }
+        settings.load(Files.newBufferedReader(file));
         String name = args.length > 0 ? args[0] : settings.getProperty("name", "");
         String key = args.length > 1 ? args[1] : settings.getProperty("key", "");
         if (!name.matches("\\S+") || args.length > 2) {
             fail("under which name? java Client NAME [KEY], or `name = ...` in settings.txt; a name has no spaces");
         }
-        String arena = settings.getProperty("arena", "").replaceFirst("^\\w+://", "");
-        if (!arena.matches(".+:[0-9]{1,5}") || settings.getProperty("tournament", "").isEmpty()) {
-            fail("settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`");
+        String given = settings.getProperty("arena", "");
+        String tournament = settings.getProperty("tournament", "");
+        String arena = given.replaceFirst("^.*//", ""); // tcp://HOST:PORT, too
+        if (!arena.matches(".+:[0-9]{1,5}") || port(arena) > 65535 || !tournament.matches("\\S+")) {
+            fail("settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`; it has `arena = " + given
+                    + "` and `tournament = " + tournament + "`");
         }
-        String join = String.join(" ", "JOIN", settings.getProperty("tournament"), name, key, "+moves +protocol=1");
+        String join = String.join(" ", "JOIN", tournament, name, key, "+moves +protocol=1");
         new Client(name).run(arena, join.replace("  ", " "));
     }
 
     private void run(String arena, String join) throws Exception {
-        int colon = arena.lastIndexOf(':');
+        String host = arena.substring(0, arena.lastIndexOf(':'));
         boolean wasIn = false;
         while (true) {
             isIn = false;
             last = "";
             String problem;
             try (Socket socket = new Socket()) {
-                int port = Integer.parseInt(arena.substring(colon + 1));
-                socket.connect(new InetSocketAddress(arena.substring(0, colon), port), PATIENCE * 1000);
+                socket.connect(new InetSocketAddress(host, port(arena)), PATIENCE * 1000);
                 play(socket, join);
                 String hint = last.isEmpty() ? " Is " + arena + " its TCP port (8000 by default)?" : "";
                 problem = "The arena has closed the connection." + hint;
             } catch (IOException error) {
-                problem = "Cannot reach the arena at " + arena + ": " + error.getMessage()
+                String why = error instanceof UnknownHostException ? "unknown host" : error.getMessage();
+                problem = "Cannot reach the arena at " + arena + ": " + why
                         + ". Is it running, and is settings.txt right?";
             }
             wasIn |= isIn;
@@ -82,6 +90,10 @@ public class Client {
             System.out.println("Trying again in " + RETRY + " s; Ctrl-C stops.");
             Thread.sleep(RETRY * 1000);
         }
+    }
+
+    private static int port(String arena) {
+        return Integer.parseInt(arena.substring(arena.lastIndexOf(':') + 1));
     }
 
     /** Joins and plays until the connection ends. */

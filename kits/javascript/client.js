@@ -2,7 +2,7 @@
 //
 // The protocol is text, one message a line; docs/arena.md of Zeitnot describes it.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,6 +14,9 @@ const PATIENCE = 10; // seconds until a try fails
 
 /** Reads settings.txt: lines `key = value`. */
 function readSettings() {
+  if (!existsSync(FOLDER + 'settings.txt')) {
+    fail(`settings.txt is missing; it belongs in ${FOLDER}`);
+  }
   const lines = readFileSync(FOLDER + 'settings.txt', 'utf8').matchAll(/^([^#=\n]+)=(.*)$/gm);
   return Object.fromEntries([...lines].map(([, key, value]) => [key.trim(), value.trim()]));
 }
@@ -103,10 +106,12 @@ async function main() {
   if (!/^\S+$/.test(name ?? '') || process.argv.length > 4) {
     fail('under which name? node client.js NAME [KEY], or `name = ...` in settings.txt; a name has no spaces');
   }
-  const join = ['JOIN', settings.tournament, name, key, '+moves', '+protocol=1'].filter(Boolean).join(' ');
-  const [arena, host, port] = /([^/]+):(\d+)$/.exec(settings.arena) ?? []; // tcp://HOST:PORT, too
-  if (!arena || !settings.tournament) {
-    fail('settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`');
+  const { arena: given = '', tournament = '' } = settings;
+  const join = ['JOIN', tournament, name, key, '+moves', '+protocol=1'].filter(Boolean).join(' ');
+  const [arena, host, port] = /([^/]+):(\d+)$/.exec(given) ?? []; // tcp://HOST:PORT, too
+  if (!arena || port > 65535 || !/^\S+$/.test(tournament)) {
+    const needed = 'settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`';
+    fail(`${needed}; it has \`arena = ${given}\` and \`tournament = ${tournament}\``);
   }
   const guard = new Guard();
   for (let wasIn = false; ; await sleep(RETRY * 1000)) {

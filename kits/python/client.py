@@ -19,11 +19,13 @@ def main():
     name, key = name or settings.get("name", ""), key or settings.get("key")
     if len(name.split()) != 1 or len(sys.argv) > 3:
         sys.exit("under which name? python3 client.py NAME [KEY], or `name = ...` in settings.txt; a name has no spaces")
-    arena = settings.get("arena", "").split("//")[-1]  # tcp://HOST:PORT, too
+    given, tournament = settings.get("arena", ""), settings.get("tournament", "")
+    arena = given.split("//")[-1]  # tcp://HOST:PORT, too
     host, _, port = arena.rpartition(":")
-    if not host or not port.isdigit() or not settings.get("tournament"):
-        sys.exit("settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`")
-    join = ["JOIN", settings["tournament"], name] + ([key] if key else []) + ["+moves", "+protocol=1"]
+    if not host or not port.isdecimal() or int(port) > 65535 or len(tournament.split()) != 1:
+        needed = "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`"
+        sys.exit(f"{needed}; it has `arena = {given}` and `tournament = {tournament}`")
+    join = ["JOIN", tournament, name] + ([key] if key else []) + ["+moves", "+protocol=1"]
     guard, was_in = Guard(), False
     try:
         while True:
@@ -62,7 +64,10 @@ def enable_keep_alive(connection):
 
 def read_settings():
     """Reads settings.txt: lines `key = value`."""
-    with open(os.path.join(FOLDER, "settings.txt"), encoding="utf-8") as file:
+    path = os.path.join(FOLDER, "settings.txt")
+    if not os.path.exists(path):
+        sys.exit(f"settings.txt is missing; it belongs in {FOLDER}")
+    with open(path, encoding="utf-8") as file:
         pairs = [line.split("=", 1) for line in file if "=" in line and not line.startswith("#")]
     return {key.strip(): value.strip() for key, value in pairs}
 

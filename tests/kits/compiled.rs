@@ -6,8 +6,8 @@ use std::{fs, process::Command};
 use zeitnot_testing::{LONG, VERY_LONG, has_program, is_installed, until};
 
 use super::{
-    Kit, QUICK_GAME, SHORT_GAME, SHORT_MOVES, explains_wrong_names_and_ports, plays_itself, plays_moves,
-    python::NOWHERE,
+    Kit, QUICK_GAME, SHORT_GAME, SHORT_MOVES, explains_wrong_files, explains_wrong_names_and_ports,
+    plays_itself, plays_moves, python::NOWHERE,
 };
 use crate::support::arena::{By, TestArena};
 
@@ -45,6 +45,7 @@ impl Language {
         let last = game.lines().last().unwrap();
         assert!([" wins: ", " loses: ", "a draw: "].iter().any(|end| last.contains(end)), "{game}");
         plays_itself(&kit, self.client, arena).await;
+        explains_wrong_files(&kit, self.client, self.test).await;
 
         kit.replace(self.bot, self.begin, &format!("{}{}", self.faults, self.begin));
         if let Some(stale) = self.stale {
@@ -54,7 +55,6 @@ impl Language {
         }
         kit.shell(self.build);
         explains_wrong_names_and_ports(&kit, self.client).await;
-        self.explains_settings(&kit).await;
 
         let arena = TestArena::start(TIME).await;
         kit.point_to(&arena.url(By::Tcp));
@@ -74,21 +74,6 @@ impl Language {
         lost.tells("Trying again in 2 s; Ctrl-C stops.").await;
         assert!(lost.told()[0].starts_with("Cannot reach the arena at "), "{:#?}", lost.told());
         lost.kill().await;
-    }
-
-    /// Starts the client with unusable settings, and without any, and leaves it so.
-    async fn explains_settings(&self, kit: &Kit) {
-        let client = format!("{} alice", self.client);
-        for address in ["localhost", "localhost:port", ":8000", "localhost:80000"] {
-            kit.point_to(address);
-            let why = format!(
-                "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`; it has `arena = {address}` \
-                 and `tournament = class`"
-            );
-            kit.refuses(&client, &why).await;
-        }
-        fs::remove_file(kit.path("settings.txt")).unwrap();
-        kit.refuses(&client, "settings.txt is missing; ").await;
     }
 }
 

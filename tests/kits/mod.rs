@@ -140,6 +140,49 @@ async fn explains_wrong_names_and_ports(kit: &Kit, client: &str) {
     client.kill().await;
 }
 
+/// Lines of positions.txt, and what the kit's test says of them.
+const POSITIONS: [(&str, &str); 5] = [
+    ("mate | 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1 | d1d8", "ok    mate: d1d8"),
+    (
+        "mate | 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1 | Rd8#",
+        "'Rd8#' is not legal there; write moves such as e2e4",
+    ),
+    ("mate | 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1 |", "expected `name | FEN | moves that pass`"),
+    ("mate | 6k1/5ppp/8/8 | d1d8", "expected `name | FEN | moves that pass`"),
+    ("mate", "expected `name | FEN | moves that pass`"),
+];
+
+/// Writes wrong lines into the files that a student or a teacher edits: the client and the test, whose commands these are, say
+/// what is wrong.
+async fn explains_wrong_files(kit: &Kit, client: &str, test: &str) {
+    for (line, said) in POSITIONS {
+        kit.put("positions.txt", &format!("# mine\n\n{line}\n"));
+        let (_, told) = kit.start(test).ends().await;
+        let said =
+            if said.starts_with("ok ") { said.to_owned() } else { format!("positions.txt, line 3: {said}") };
+        assert!(told.last().is_some_and(|last| last.ends_with(&said)), "{line}: {told:#?}");
+    }
+    for arena in ["localhost", ":1", "localhost:1 # ours", "\"localhost:1\"", "localhost:65536"] {
+        kit.point_to(arena);
+        let why = format!(
+            "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`; it has `arena = {arena}` and \
+             `tournament = class`"
+        );
+        kit.refuses(&format!("{client} alice"), &why).await;
+    }
+    kit.put("settings.txt", "# arena = localhost:1\n");
+    kit.refuses(&format!("{client} alice"), "; it has `arena = ` and `tournament = `").await;
+    fs::remove_file(kit.path("settings.txt")).unwrap();
+    kit.refuses(&format!("{client} alice"), "settings.txt is missing; ").await;
+    kit.point_to("http://nowhere.invalid:1");
+    let lost = kit.start(&format!("{client} alice"));
+    lost.tells("Trying again in 2 s; Ctrl-C stops.").await;
+    let told = lost.told();
+    let reason = told[0].strip_prefix("Cannot reach the arena at nowhere.invalid:1: ");
+    assert!(reason.is_some_and(|reason| !reason.starts_with("nowhere.invalid.")), "{told:#?}");
+    lost.kill().await;
+}
+
 /// Plays a game between two copies of a kit's default bot: `client` is the command without the name, `prepared` makes the
 /// kit ready.
 async fn plays_a_whole_game(name: &str, client: &str, prepared: impl AsyncFn(&Kit)) {

@@ -9,8 +9,8 @@ use tokio::{
 use zeitnot_testing::{LONG, has_program, is_installed, soon};
 
 use super::{
-    Kit, QUICK_GAME, SHORT_GAME, SHORT_MOVES, explains_wrong_names_and_ports, plays_a_whole_game,
-    plays_itself, plays_moves, plays_two_moves,
+    Kit, QUICK_GAME, SHORT_GAME, SHORT_MOVES, explains_wrong_files, explains_wrong_names_and_ports,
+    plays_a_whole_game, plays_itself, plays_moves, plays_two_moves,
 };
 use crate::support::{
     arena::TestArena,
@@ -227,16 +227,9 @@ async fn a_bot_that_cannot_be_loaded_joins_no_tournament() {
 }
 
 #[test(limit = LONG)]
-async fn settings_without_an_arena_are_refused() {
-    if !has_python() {
-        return;
-    }
-    let kit = Kit::write_for("python", NOWHERE);
-    for arena in ["arena = localhost", "arena = :1", "# arena = localhost:1"] {
-        kit.put("settings.txt", &format!("{arena}\ntournament = class\n"));
-        let (code, told) = kit.start("python3 client.py alice").ends().await;
-        let problem = "settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`";
-        assert!(code == Some(1) && told == [problem], "{arena}: {told:#?}");
+async fn wrong_settings_and_positions_are_explained() {
+    if has_python() {
+        explains_wrong_files(&Kit::write_for("python", NOWHERE), CLIENT, TEST).await;
     }
 }
 
