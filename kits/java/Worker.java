@@ -64,15 +64,16 @@ public class Worker {
         }
         Clock clock = new Clock(seconds(fields[2]), seconds(fields[3]), seconds(fields[4]), limit / 1000.0);
         List<String> moves = List.of(fields[5].split(" "));
-        FutureTask<String> choice = new FutureTask<>(() -> fields[0].equals("chess")
-                ? String.valueOf(MyBot.chooseMove(new Board(fields[1]), clock))
-                : MyBot.chooseMove(new Position(fields[0], fields[1], moves), clock));
+        FutureTask<String> choice = new FutureTask<>(() -> String.valueOf(fields[0].equals("chess")
+                ? MyBot.chooseMove(new Board(fields[1]), clock)
+                : MyBot.chooseMove(new Position(fields[0], fields[1], moves), clock)));
         Thread thinking = new Thread(choice);
         thinking.start();
         try {
             String move = choice.get(limit, TimeUnit.MILLISECONDS);
+            String shown = move.equals("null") ? move : "'" + shown(move) + "'";
             return moves.contains(move) ? move
-                    : "error: chooseMove returned " + shown(move) + ", which is not legal here; legal moves: " + fields[5];
+                    : "error: chooseMove returned " + shown + ", which is not legal here; legal moves: " + fields[5];
         } catch (TimeoutException late) {
             return String.format(Locale.ROOT, "error: chooseMove took longer than %.1f s", clock.limit())
                     + where(", at line ", thinking.getStackTrace());

@@ -110,7 +110,7 @@ const JAVA: Language = Language {
     stale: Some("MyBot.java is newer than MyBot.class: compile it first (javac *.java)"),
     problems: &[
         "chooseMove threw java.lang.IllegalStateException: lost my way, line {lost my} of MyBot.java (in chooseMove)",
-        "chooseMove returned a1h8, which is not legal here; legal moves: ",
+        "chooseMove returned 'a1h8', which is not legal here; legal moves: ",
         "chooseMove returned null, which is not legal here; legal moves: ",
         "",
         "the program that runs chooseMove ended with code 3",
