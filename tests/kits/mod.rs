@@ -148,7 +148,7 @@ const POSITIONS: [(&str, &str); 5] = [
         "'Rd8#' is not legal there; write moves such as e2e4",
     ),
     ("mate | 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1 |", "expected `name | FEN | moves that pass`"),
-    ("mate | 6k1/5ppp/8/8 | d1d8", "expected `name | FEN | moves that pass`"),
+    ("mate | | d1d8", "expected `name | FEN | moves that pass`"),
     ("mate", "expected `name | FEN | moves that pass`"),
 ];
 
