@@ -96,7 +96,7 @@ async fn games_of_an_earlier_run_are_shown(storage: Storage) {
         let pgn = browser.get(&format!("{path}/pgn")).await.text().await.unwrap();
         assert_eq!(pgn, pgn_before);
         let result = before["result"].as_str().unwrap();
-        assert!(pgn.ends_with(&format!(" {result}\n\n")) && pgn.contains(id.as_str()), "{pgn}");
+        assert!(pgn.split_whitespace().last() == Some(result) && pgn.contains(id.as_str()), "{pgn}");
     }
     let (_, game) = browser.json(&format!("/api/games/{running}")).await;
     assert_eq!((&game["result"], game["plies"].as_array().unwrap().len()), (&json!("*"), 4), "{game}");
