@@ -48,7 +48,7 @@ pub(in crate::cli) struct Conditions {
     /// Adjudicate a loss if both scores show at least CP centipawns for MOVES moves, such as 4,600
     #[arg(long, value_name = "MOVES,CP", value_parser = resigned)]
     pub(super) resign: Option<ResignRule>,
-    /// Adjudicate a draw after this many moves
+    /// Adjudicate after this many moves: a draw, except in TUC-Chess, where points decide
     #[arg(long, value_name = "MOVES", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) longest: Option<u32>,
     /// Accept moves that are late by this [default: 0ms with a clock, 100ms with a fixed time for each move]
