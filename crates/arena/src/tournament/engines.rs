@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 use zeitnot_engine::{BuiltIn, Clocks, EngineFactory};
 use zeitnot_pairing::Name;
-use zeitnot_rules::{DynGame, GameKind};
+use zeitnot_rules::{CHESS960, DynGame, GameKind};
 use zeitnot_web::play::Finding;
 
 use super::config::TournamentConfig;
@@ -57,7 +57,7 @@ impl Engines {
         let factory = self.configured.get(name);
         let plays = |kind, chess960| factory.is_none_or(|factory| factory.plays_kind(kind, chess960));
         let games = GameKind::ALL.iter().filter(|kind| plays(**kind, false)).map(|kind| kind.name());
-        games.chain(plays(GameKind::Chess, true).then_some("chess960")).collect()
+        games.chain(plays(GameKind::Chess, true).then_some(CHESS960)).collect()
     }
 
     /// Returns whether an engine of the configuration has the name of a built-in player, whose rating it would get.
