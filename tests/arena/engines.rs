@@ -74,7 +74,7 @@ async fn a_student_meets_built_in_players_whose_names_are_reserved() {
     assert_eq!(score(&summary, "alice").0, 2);
 }
 
-/// It is killed after ten seconds, so that its clock would mislead it.
+/// It is killed after ten seconds, so its clock would mislead it.
 #[test]
 async fn a_program_is_told_the_time_for_a_move_where_its_clock_allows_more() {
     let folder = tempfile::tempdir().unwrap();
@@ -119,7 +119,7 @@ async fn an_engine_that_dies_loses_its_game_and_the_tournament_goes_on() {
     assert_eq!(score(&summary, "mortal"), (2, 0.0));
 }
 
-/// One that a tournament names ends it; another one is tried only where an organiser may name it.
+/// An engine that a tournament names stops the arena. Others are tried only where an organiser may name them.
 #[test]
 async fn an_engine_that_fails_does_not_stop_an_arena_whose_tournaments_do_without_it() {
     let run = |page: &str, engines: &str| {

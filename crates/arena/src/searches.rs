@@ -42,7 +42,7 @@ const MIN_TIME: Duration = Duration::from_millis(20);
 pub(crate) const MAX_TIME: Duration = Duration::from_secs(2);
 /// Time of a clock that is kept for the way of the move.
 const RESERVE: Reserve = Reserve { lag: Duration::from_millis(50), measured: true };
-/// Time for a stopped search to end, as on a busy machine it waits for a core; but an eighth of the clock at most.
+/// Time for a stopped search to end, which waits for a core on a busy machine. At most an eighth of the clock.
 const GRACE: Duration = Duration::from_millis(500);
 /// Longest variation that is told.
 const MAX_PV: usize = 16;

@@ -83,7 +83,8 @@ impl Processes {
         self.registry().is_closed
     }
 
-    /// Kills all processes, and accepts no others. Their threads may not get to it before ours ends.
+    /// Kills all processes, removes their folders, and accepts no others. The engines' own threads may not do so before our
+    /// process ends.
     pub(crate) fn close(&self) {
         let mut registry = self.registry();
         registry.is_closed = true;

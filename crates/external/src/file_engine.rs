@@ -69,7 +69,7 @@ impl FileEngine {
         let is_stopped = || is_stopped() || self.processes.are_closed();
         let time = TurnTime { limit: time - grace, grace };
         let turn = self.files.ask(command, &position, time, is_stopped);
-        // Closing removes the folder, without which no process is started.
+        // Closing removes the folder: that `ask` fails then is not the fault of the program.
         if self.processes.are_closed() {
             return Err(Fault::Closed);
         }

@@ -25,7 +25,7 @@ const ID: &str = "GameId";
 /// Site of a game that no other server referees.
 const ARENA: &str = "Zeitnot arena";
 
-/// Prints a game that was played there; `None`: on an arena.
+/// Prints a game. `site` is the address where it was played; `None`: on an arena.
 pub fn print(game: &Game, site: Option<&str>) -> String {
     let results = Color::BOTH.map(|color| GameResult::Won(color).as_str()).into_iter();
     let mut results = results.chain([GameResult::Draw.as_str()]);

@@ -62,8 +62,8 @@ impl Adjudicator {
         Adjudicator { rules, even: 0, winning: None }
     }
 
-    /// Records a move of one side, the nth of the game, after which the game would have that result. A move without an
-    /// opinion ends all runs.
+    /// Records a move of one side, the nth of the game. A move without an opinion ends all runs. `so_far` is the result that
+    /// the position gives to a game that is too long.
     pub(crate) fn record(
         &mut self,
         color: Color,

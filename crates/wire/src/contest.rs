@@ -23,7 +23,7 @@ pub enum Extension {
 }
 
 impl Extension {
-    /// Returns whether a word of `JOIN` is one, not a key.
+    /// Returns whether a word of `JOIN` is an extension, not a key.
     pub fn is_in(word: &str) -> bool {
         word.starts_with('+')
     }
@@ -53,7 +53,8 @@ impl fmt::Display for Extension {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // each field is named as in the protocol's document
 pub enum FromClient {
-    /// The key is ours, too, for tournaments that ask for one: the player's own, or the password.
+    /// The original protocol has neither the key nor the extensions. Tournaments may ask for the key: the player's own, or
+    /// the password.
     Join {
         tournament: String,
         player: String,

@@ -5,8 +5,8 @@ use zeitnot_wire::contest::{FromServer, State, long_algebraic, result_text};
 
 use crate::message::{GameView, Notice};
 
-/// Returns what is sent for a notice: the message, and before it what else its receiver gets, who may have asked for the
-/// legal moves.
+/// Returns the message for a notice, after one that is sent before it, if there is one. `with_moves`: the receiver has asked
+/// for the legal moves.
 pub(super) fn from_server(notice: Notice, with_moves: bool) -> (Option<FromServer>, FromServer) {
     let before = match &notice {
         Notice::GameOver { result, cause, is_player: true, .. } => {

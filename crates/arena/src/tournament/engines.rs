@@ -84,8 +84,8 @@ impl Engines {
         })
     }
 
-    /// Returns the reason why an organiser cannot have the engines of a tournament beside those that are running, among which
-    /// may be its own with earlier settings.
+    /// Returns why an organiser cannot have all engines of a tournament while those of the `running` ones play. It may run
+    /// itself, with earlier settings.
     pub(super) fn excess<'c>(
         &self,
         config: &TournamentConfig,
@@ -96,7 +96,7 @@ impl Engines {
         let (same, others): (Vec<_>, Vec<_>) = running.partition(|other| other.name == config.name);
         let total = |configs: &[&TournamentConfig]| configs.iter().map(|config| count(config)).sum::<usize>();
         let (wanted, others) = (count(config), total(&others));
-        // The configuration may have more.
+        // The configuration may exceed the limit already; settings that add no engine are allowed then.
         (wanted > total(&same) && wanted + others > MAX_CONFIGURED).then(|| {
             format!(
                 "engines: {wanted} of [engines] beside {others} in other tournaments are more than {MAX_CONFIGURED} at \

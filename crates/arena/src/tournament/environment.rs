@@ -104,7 +104,8 @@ impl Environment {
         if edition > 1 && access.is_none() && !has_games {
             let (name, last) = (&config.name, edition - 1);
             tracing::info!(
-                "{name}: edition {last} is kept, and edition {edition} begins: to have none, remove its [[arena.tournament]]"
+                "{name}: edition {last} is kept, and edition {edition} begins; remove its [[arena.tournament]] table to \
+                 begin none"
             );
         }
         let mut refused = Vec::new();

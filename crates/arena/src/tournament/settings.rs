@@ -98,7 +98,7 @@ fn organised<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TournamentCon
     Ok(config)
 }
 
-/// Returns an error behind the field of the API that it is about, if it is about one.
+/// Returns the text of an error, which begins with the API's field that it is about, if there is one.
 fn with_field(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
     let why = error.inner();
     match error.path().iter().next() {

@@ -21,7 +21,7 @@ pub(super) enum ConnectionError {
     /// Its last message.
     #[error("the server says: {0:?}")]
     Fatal(String),
-    /// The other player may leave.
+    /// Tried again, as the other player may leave.
     #[error("the server says: {0:?} (another player has that `color`)")]
     ColorTaken(String),
     #[error("left the game, which loses it: {0}")]

@@ -377,7 +377,8 @@ fn shown(text: &str) -> String {
     printable(text, MAX_SHOWN)
 }
 
-/// Returns the words of a sentence, to which ours are added. Its first line may lack the end of a quotation.
+/// Prepares a sentence of the server for advice after it: without its full stop, and without the opening quotation mark
+/// whose closing one is on a later line.
 fn open_ended(sentence: &str) -> String {
     let sentence = sentence.trim_end_matches('.');
     match sentence.rsplit_once(" '") {

@@ -89,7 +89,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for ApiJson<T> {
     }
 }
 
-/// Cuts the place in the JSON off: the client has written a value, and not that text.
+/// Removes line and column, which say nothing to the user of a form.
 fn without_place(why: &str) -> &str {
     let is_place = |place: &str| {
         let numbers = place.split_once(" column ");
