@@ -1,9 +1,10 @@
 //! Session loop: connects to a server, and again after each lost connection, until told to stop.
 
-use std::{fmt, time::Duration};
+use std::{fmt, num::NonZeroU32, time::Duration};
 
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
+use tracing::info;
 
 pub(crate) use crate::connection_log::ConnectionLog;
 use crate::{
@@ -18,6 +19,16 @@ pub(crate) enum ConnectionEnd {
     Completed,
     /// We left, because we were told to or because nothing is left to do.
     Stopped,
+}
+
+/// Returns whether all games are played that the configuration asks for, and logs it if so.
+pub(crate) fn has_played_all(games: Option<NonZeroU32>, played: u32) -> bool {
+    let is_last = games.is_some_and(|games| games.get() == played);
+    if is_last {
+        let plural = if played == 1 { "" } else { "s" };
+        info!("leaving after {played} game{plural}, as configured");
+    }
+    is_last
 }
 
 /// Client of one server, driven by [`run`].

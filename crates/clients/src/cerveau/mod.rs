@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 
 use tokio::{sync::watch, time::sleep};
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, info, info_span};
+use tracing::{Instrument, info_span};
 use zeitnot_seat::{Lobby, OrderKind, OrderQueue};
 use zeitnot_wire::cerveau::{END, MAX_MESSAGE};
 
@@ -124,9 +124,7 @@ impl Session for Client<'_> {
             return ended.map(end);
         }
         self.played += 1;
-        if self.config.games.is_some_and(|games| games.get() == self.played) {
-            let plural = if self.played == 1 { "" } else { "s" };
-            info!("leaving after {} game{plural}, as configured", self.played);
+        if session::has_played_all(self.config.games, self.played) {
             return Ok(ConnectionEnd::Stopped);
         }
         stop.run_until_cancelled(sleep(self.config.timeouts.between_games)).await;

@@ -9,7 +9,7 @@ use std::{num::NonZeroU32, time::Duration};
 
 use tokio::{select, sync::watch};
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, info, info_span};
+use tracing::{Instrument, info_span};
 use zeitnot_net::Contradictions;
 use zeitnot_seat::{BlockOrder, Lobby, Order, OrderAnswer, OrderError, OrderKind, OrderQueue};
 
@@ -139,9 +139,7 @@ impl Session for Client<'_> {
         let end = seek::connect_once(config, lobby, stop, log, blocked, progress).await?;
         if end == ConnectionEnd::Completed {
             self.played += 1;
-            if self.config.games.is_some_and(|games| games.get() == self.played) {
-                let plural = if self.played == 1 { "" } else { "s" };
-                info!("leaving after {} game{plural}, as configured", self.played);
+            if session::has_played_all(self.config.games, self.played) {
                 return Ok(ConnectionEnd::Stopped);
             }
         }
