@@ -95,8 +95,8 @@ async fn the_program_ends_with_the_arenas_words() {
     std::fs::write(&file, text).unwrap();
     let (code, told) = run(&["play", "--once", "1"], &file, "").await;
     assert_eq!(code, Some(1), "{told}");
-    let words =
-        "the server refused our JOIN: \"Unknown tournament club\"; check `tournament`, `player` and `key`";
+    let words = "the server refused our JOIN: \"Unknown tournament club; the arena has: class\"; check `tournament`, \
+                 `player` and `key`";
     assert!(told.contains(words), "{told}");
     arena.stop().await;
 }

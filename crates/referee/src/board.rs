@@ -152,7 +152,7 @@ impl<G: Game> Board for ServedGame<G> {
     }
 
     fn result_so_far(&self) -> GameResult {
-        self.position.result_so_far()
+        self.position.leader().map_or(GameResult::Draw, GameResult::Won)
     }
 
     fn can_win(&self, color: Color) -> bool {

@@ -256,7 +256,7 @@ impl<G: Game> Erased for TextHistory<G> {
     }
 
     fn result_so_far(&self) -> GameResult {
-        self.history.now().result_so_far()
+        self.history.now().leader().map_or(GameResult::Draw, GameResult::Won)
     }
 
     fn repetitions(&self) -> usize {

@@ -4,7 +4,7 @@ use std::{fmt, hash::Hash};
 
 use arrayvec::{ArrayString, ArrayVec};
 
-use crate::{color::Color, error::GameError, kind::GameKind, result::GameResult};
+use crate::{color::Color, error::GameError, kind::GameKind};
 
 /// The state of a game by its rules.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -137,9 +137,9 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
     /// The outcome as far as the position alone decides it; repetition belongs to [`GameHistory`](crate::GameHistory).
     fn outcome(&self) -> Outcome;
 
-    /// The result if the game is adjudicated here: a draw, except where points decide.
-    fn result_so_far(&self) -> GameResult {
-        GameResult::Draw
+    /// The side that wins if the game is adjudicated here, where points decide.
+    fn leader(&self) -> Option<Color> {
+        None
     }
 
     /// Whether castling is written as in Chess960, as the king that takes its rook.

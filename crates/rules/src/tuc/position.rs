@@ -11,7 +11,6 @@ use crate::{
     error::GameError,
     game::{Game, Key, MoveText, Moves, Outcome, Packed, Reason},
     kind::GameKind,
-    result::GameResult,
     small::{Bits, Exchange, mix},
     tactics::{PieceTo, Tactics},
 };
@@ -259,10 +258,7 @@ impl Tuc {
 
     /// The side with more points wins, whoever captured the king.
     fn by_points(&self, reason: Reason) -> Outcome {
-        match self.result_so_far() {
-            GameResult::Won(winner) => Outcome::Win(winner, reason),
-            GameResult::Draw => Outcome::Draw(reason),
-        }
+        self.leader().map_or(Outcome::Draw(reason), |winner| Outcome::Win(winner, reason))
     }
 
     fn parse_text(text: &str) -> Result<Tuc, String> {
@@ -341,11 +337,11 @@ impl Game for Tuc {
         }
     }
 
-    fn result_so_far(&self) -> GameResult {
+    fn leader(&self) -> Option<Color> {
         match self.lead().cmp(&0) {
-            Ordering::Greater => GameResult::Won(self.color),
-            Ordering::Equal => GameResult::Draw,
-            Ordering::Less => GameResult::Won(!self.color),
+            Ordering::Greater => Some(self.color),
+            Ordering::Equal => None,
+            Ordering::Less => Some(!self.color),
         }
     }
 

@@ -169,7 +169,7 @@ impl<G: SelfPlayed> SelfPlay<G> {
                 break result;
             }
             if plies.len() >= MAX_PLIES {
-                break half_points(line.now().result_so_far());
+                break half_points(line.now().leader().map_or(GameResult::Draw, GameResult::Won));
             }
             let chance = self.play(&mut line, mv);
             plies.push(PlayedPly { mv, score: score.to_bits(), chance });
