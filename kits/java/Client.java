@@ -7,9 +7,9 @@ import java.net.Socket;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import jdk.net.ExtendedSocketOptions;
 
 /**
@@ -36,19 +36,24 @@ public class Client {
     }
 
     public static void main(String[] args) throws Exception {
-        Properties settings = new Properties();
+        Map<String, String> settings = new HashMap<>();
         Path file = Guard.file("settings.txt");
         if (!Files.exists(file)) {
             fail("settings.txt is missing; it belongs in " + file.toAbsolutePath().getParent());
         }
-        settings.load(Files.newBufferedReader(file));
-        String name = args.length > 0 ? args[0] : settings.getProperty("name", "");
-        String key = args.length > 1 ? args[1] : settings.getProperty("key", "");
+        for (String line : Files.readAllLines(file)) { // `key = value`
+            String[] pair = line.split("=", 2);
+            if (pair.length == 2 && !line.startsWith("#")) {
+                settings.put(pair[0].trim(), pair[1].trim());
+            }
+        }
+        String name = args.length > 0 ? args[0] : settings.getOrDefault("name", "");
+        String key = args.length > 1 ? args[1] : settings.getOrDefault("key", "");
         if (!name.matches("\\S+") || args.length > 2) {
             fail("under which name? java Client NAME [KEY], or `name = ...` in settings.txt; a name has no spaces");
         }
-        String given = settings.getProperty("arena", "");
-        String tournament = settings.getProperty("tournament", "");
+        String given = settings.getOrDefault("arena", "");
+        String tournament = settings.getOrDefault("tournament", "");
         String arena = given.replaceFirst("^.*//", ""); // tcp://HOST:PORT, too
         if (!arena.matches(".+:[0-9]{1,5}") || port(arena) > 65535 || !tournament.matches("\\S+")) {
             fail("settings.txt needs the lines `arena = HOST:PORT` and `tournament = NAME`; it has `arena = " + given
