@@ -38,7 +38,7 @@ export class Guard {
     worker.stdin.on('error', () => {}); // the worker has ended, and so do its answers
     const lines = createInterface({ input: worker.stdout });
     lines.on('line', (line) => this.worker === worker && this.onAnswer?.(line));
-    worker.on('exit', (code, signal) => setImmediate(() => this.worker === worker && this.onAnswer?.(ended(code, signal))));
+    worker.on('close', () => this.worker === worker && this.onAnswer?.(ended(worker)));
   }
 
   stop() {
@@ -84,14 +84,17 @@ export class Guard {
     const answer = await new Promise((resolve) => {
       this.onAnswer = resolve;
       this.timer = setTimeout(resolve, milliseconds, null);
+      if (this.worker.exitCode !== null || this.worker.signalCode !== null) {
+        resolve(ended(this.worker)); // since its last answer
+      }
     });
     clearTimeout(this.timer);
     return answer;
   }
 }
 
-function ended(code, signal) {
-  return `the program that runs chooseMove ended ${signal ? `by signal ${signal}` : `with code ${code}`}`;
+function ended({ exitCode, signalCode }) {
+  return `the program that runs chooseMove ended ${signalCode ? `by signal ${signalCode}` : `with code ${exitCode}`}`;
 }
 
 export function report(move, problem) {
