@@ -78,7 +78,7 @@ class Guard:
         fields = [kind, fen, own_ms, opponent_ms, increment_ms, " ".join(moves), until]
         try:
             print(*fields, sep="\t", file=self.worker.stdin, flush=True)
-            answer = self.answers.get(timeout=limit + min(MARGIN / 2, own / 4))
+            answer = self.answers.get(timeout=limit + min(0.5, (own - limit) / 2))
         except queue.Empty:
             answer = "no answer"
         except OSError:
@@ -102,7 +102,7 @@ class Guard:
         if lines and lines[0].startswith("Timeout"):
             return late + place
         try:
-            code = self.worker.wait(timeout=0.1)
+            code = self.worker.wait(timeout=1)
         except subprocess.TimeoutExpired:
             return f"the program that runs {FUNCTION} answered {answer!r:.60}"
         return f"the program that runs {FUNCTION} ended " + (f"by signal {-code}" if code < 0 else f"with code {code}") + place
@@ -113,7 +113,7 @@ class Guard:
         try:
             while line is not None:
                 lines.append(line)
-                line = self.answers.get(timeout=0.05)
+                line = self.answers.get(timeout=0.2)
         except queue.Empty:
             pass
         return lines
