@@ -20,7 +20,10 @@ function anything(board) {
 }
 
 async function person(board) {
-  input ??= createInterface({ input: process.stdin, output: process.stdout }).on('close', () => process.exit());
+  input ??= createInterface({ input: process.stdin, output: process.stdout }).on('close', () => {
+    console.log('\nStopped.');
+    process.exit();
+  });
   for (;;) {
     const text = await input.question('Your move: ');
     try {
@@ -67,4 +70,4 @@ const reasons = {
   'threefold repetition': board.isThreefoldRepetition(),
 };
 console.log(`\n${winner}: ${Object.keys(reasons).find((reason) => reasons[reason]) ?? 'fifty moves'}`);
-input?.close();
+process.exit(); // without waiting for the keyboard

@@ -2,7 +2,13 @@
 //!
 //! greedy (the default) takes the most valuable piece, random plays any move, and `me` asks you: e2e4 or Nf3.
 
-use std::{collections::HashMap, error::Error, io, time::Instant};
+use std::{
+    collections::HashMap,
+    error::Error,
+    io::{self, Write},
+    process,
+    time::Instant,
+};
 
 use shakmaty::{
     CastlingMode, Chess, Color, EnPassantMode, Move, Position, fen::Fen, san::San, uci::UciMove,
@@ -99,10 +105,12 @@ fn greedy(board: &Chess) -> Move {
 
 fn person(board: &Chess) -> Result<Move, Box<dyn Error>> {
     loop {
-        println!("Your move: ");
+        print!("Your move: ");
+        io::stdout().flush()?;
         let mut text = String::new();
         if io::stdin().read_line(&mut text)? == 0 {
-            return Err("Stopped.".into());
+            println!("\nStopped.");
+            process::exit(0);
         }
         let text = text.trim();
         let uci = text
