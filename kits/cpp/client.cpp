@@ -30,15 +30,6 @@ struct Session {
     std::string last; // INFO
 };
 
-/// These words from the one at this index on.
-static std::string rest(const std::vector<std::string>& words, size_t at) {
-    std::string text;
-    for (; at < words.size(); at++) {
-        text += (text.empty() ? "" : " ") + words[at];
-    }
-    return text;
-}
-
 /// Reads settings.txt: lines `key = value`.
 static std::map<std::string, std::string> read_settings() {
     std::map<std::string, std::string> settings;
@@ -50,7 +41,7 @@ static std::map<std::string, std::string> read_settings() {
     for (std::string line; std::getline(file, line);) {
         const size_t equals = line.find('=');
         if (line[0] != '#' && equals != std::string::npos) {
-            settings[rest(words(line.substr(0, equals)), 0)] = rest(words(line.substr(equals + 1)), 0);
+            settings[rest(words(line.substr(0, equals)))] = rest(words(line.substr(equals + 1)));
         }
     }
     return settings;
@@ -126,11 +117,10 @@ static Session play(int connection, Guard& guard, const std::string& name, const
     char* buffer = nullptr;
     size_t size = 0;
     while (getline(&buffer, &size, lines) > 0) {
-        const std::string line(buffer, std::strcspn(buffer, "\r\n"));
-        const std::vector<std::string> word = words(line);
+        const std::vector<std::string> word = words(buffer);
         const std::string message = word.empty() ? "" : word[0];
         if (message == "INFO") {
-            session.last = line.substr(std::strlen("INFO "));
+            session.last = rest(word, 1);
             session.is_in = session.is_in || session.last.rfind("You joined", 0) == 0;
             if (session.is_in && session.last.rfind("Game over: ", 0) != 0) { // GAME_OVER follows
                 std::cout << session.last << std::endl;
@@ -161,7 +151,7 @@ static Session play(int connection, Guard& guard, const std::string& name, const
         } else if (message == "GAME_OVER") { // game result reason
             std::cout << outcome(name, players, word.at(2)) << ": " << rest(word, 3) << std::endl;
         } else if (message == "GAME_ABORTED") {
-            std::cout << "The game was broken off: " << rest(word, 1) << std::endl;
+            std::cout << "The game was aborted: " << rest(word, 1) << std::endl;
         }
     }
     free(buffer);

@@ -88,13 +88,9 @@ Guard::Choice Guard::choose(const std::string& kind, const std::string& fen, dou
     for (double seconds : {own, opponent, increment}) {
         request << '\t' << static_cast<long>(seconds * 1000);
     }
-    request << '\t';
-    for (const std::string& move : moves) {
-        request << move << ' ';
-    }
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const auto end = std::chrono::duration_cast<std::chrono::milliseconds>(now + std::chrono::duration<double>(limit));
-    request << '\t' << end.count() << '\n';
+    request << '\t' << rest(moves) << '\t' << end.count() << '\n';
     if (write(requests, request.str().data(), request.str().size()) < 0) {
         // The worker has ended, and so have its answers.
     }

@@ -23,6 +23,15 @@ inline std::vector<std::string> split(const std::string& text, char separator) {
     return fields;
 }
 
+/// These words from the one at this index on, separated by spaces.
+inline std::string rest(const std::vector<std::string>& words, size_t at = 0) {
+    std::string text;
+    for (; at < words.size(); at++) {
+        text += (text.empty() ? "" : " ") + words[at];
+    }
+    return text;
+}
+
 /// The name by which this program was started.
 extern std::string program;
 
