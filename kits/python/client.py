@@ -39,7 +39,7 @@ def main():
                 hint = "" if last else f" Is {arena} its TCP port (8000 by default)?"
                 problem = "The arena has closed the connection." + hint
             except OSError as error:
-                problem = f"Cannot reach the arena at {arena}: {error}. Is it running, and is settings.txt right?"
+                problem = f"Cannot reach the arena at {arena}: {error.strerror or error}. Is it running, and is settings.txt right?"
             is_over = last.endswith("is over")
             if last and not is_in and not is_over and not (was_in and "already taken" in last) and "try again" not in last:
                 sys.exit(f"The arena does not let {name} in: {last}")
@@ -115,7 +115,7 @@ def play(connection, guard, name, join):
             elif message == "GAME_OVER":  # game result reason
                 print(outcome(name, players, fields[1]) + ": " + " ".join(fields[2:]), flush=True)
             elif message == "GAME_ABORTED":
-                print("The game was broken off: " + " ".join(fields), flush=True)
+                print("The game was aborted: " + " ".join(fields), flush=True)
 
 
 def outcome(name, players, result):
