@@ -177,7 +177,7 @@ class Client {
                     Console.WriteLine(Outcome(words[2]) + ": " + string.Join(" ", words.Skip(3)));
                     break;
                 case "GAME_ABORTED":
-                    Console.WriteLine("The game was broken off: " + string.Join(" ", words.Skip(1)));
+                    Console.WriteLine("The game was aborted: " + string.Join(" ", words.Skip(1)));
                     break;
             }
         }

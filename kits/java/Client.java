@@ -143,7 +143,7 @@ public class Client {
                     }
                 }
                 case "GAME_OVER" -> System.out.println(outcome(line.split(" ", 4))); // game result reason
-                case "GAME_ABORTED" -> System.out.println("The game was broken off: " + line.substring("GAME_ABORTED".length()).trim());
+                case "GAME_ABORTED" -> System.out.println("The game was aborted: " + line.substring("GAME_ABORTED".length()).trim());
                 default -> {} // moves of both players, clock updates, chat
             }
         }

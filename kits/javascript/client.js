@@ -83,7 +83,7 @@ async function play(host, port, guard, name, join) {
           console.log(`${outcome(name, players, words[2])}: ${words.slice(3).join(' ')}`);
           break;
         case 'GAME_ABORTED':
-          console.log(`The game was broken off: ${words.slice(1).join(' ')}`);
+          console.log(`The game was aborted: ${words.slice(1).join(' ')}`);
       }
     }
   } catch (error) {

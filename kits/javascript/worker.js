@@ -112,7 +112,7 @@ function toText(choice, board) {
 /** Describes what is not a legal move. */
 function shown(choice) {
   if (choice === undefined) {
-    return 'undefined: does each way through it end with `return`?';
+    return 'undefined: does every path end with `return`?';
   }
   const text = typeof choice === 'string' ? `'${choice}'` : choice?.lan ?? String(JSON.stringify(choice));
   return `${text.replace(/\s+/g, ' ').slice(0, 60)}, which is not legal here`;

@@ -163,7 +163,7 @@ def text_of(choice, board, moves):
 
 def describe(choice):
     if choice is None:
-        return "None: does each way through it end with `return`?"
+        return "None: does every path end with `return`?"
     if getattr(choice, "resigned", False):
         return "a resignation, which is ignored"
     name = type(choice).__name__

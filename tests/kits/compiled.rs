@@ -199,7 +199,7 @@ const JAVASCRIPT: Language = Language {
     problems: &[
         "chooseMove threw RangeError: lost my way, line {lost my} of my_bot.js (in chooseMove)",
         "chooseMove returned 'e2e9', which is not legal here; legal moves: ",
-        "chooseMove returned undefined: does each way through it end with `return`?; legal moves: ",
+        "chooseMove returned undefined: does every path end with `return`?; legal moves: ",
         "",
         "the program that runs chooseMove ended with code 3",
         "chooseMove needed more than the 512 MiB that it may use, at line {case 6} of my_bot.js (in chooseMove)",

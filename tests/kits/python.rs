@@ -101,7 +101,7 @@ const FAULTS: &[(&str, &str)] = &[
         "raised ValueError: lost my way, line 5 of my_bot.py (in choose_move)",
     ),
     ("        return 'e2e5'", "returned 'e2e5', which is not legal here; legal moves: "),
-    ("        return None", "returned None: does each way through it end with `return`?; legal moves: "),
+    ("        return None", "returned None: does every path end with `return`?; legal moves: "),
     ("        return 42", "returned 42 (int), which is not a move; legal moves: "),
     (
         "        return [0] * (1 << 40)",

@@ -191,7 +191,7 @@ fn play(
                 println!("{}: {reason}", outcome(name, &players, word(2)));
             }
             "GAME_ABORTED" => println!(
-                "The game was broken off: {}",
+                "The game was aborted: {}",
                 line["GAME_ABORTED".len()..].trim()
             ),
             _ => {} // moves of both players, clock updates, chat
