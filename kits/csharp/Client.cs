@@ -135,50 +135,41 @@ class Client {
         arena.WriteLine(join);
         for (string line; (line = lines.ReadLine()) != null;) {
             var words = line.Split(' ');
-            switch (words[0].Split('/')[0]) {
-                case "HTTP":
-                    last = "this is its WebSocket or web port; settings.txt needs its TCP port (8000 by default)";
-                    break;
-                case "INFO":
-                    last = line.Substring("INFO".Length).Trim();
-                    isIn |= last.StartsWith("You joined");
-                    if (isIn && !last.StartsWith("Game over: ")) { // GAME_OVER follows
-                        Console.WriteLine(last);
-                    }
-                    break;
-                case "GAME_PAIRED": // game first second seconds increment
-                    increment = double.Parse(words[5]);
-                    arena.WriteLine("ACK " + words[1]);
-                    break;
-                case "VARIANT":
-                    kind = words[2];
-                    break;
-                case "GAME_STARTED":
-                    number = 0;
-                    players = new[] { words[2], words[3] };
-                    Console.WriteLine("Game of " + kind + ": " + words[2] + " (first) against " + words[3]);
-                    break;
-                case "LEGAL_MOVES":
-                    moves = words.Skip(2).ToArray();
-                    break;
-                case "YOUR_MOVE": // game first second first's-seconds second's-seconds position
-                    var first = words[2] == name;
-                    var own = double.Parse(words[first ? 4 : 5]);
-                    var opponent = double.Parse(words[first ? 5 : 4]);
-                    var choice = guard.Choose(kind, string.Join(" ", words.Skip(6)), own, opponent, increment, moves);
-                    arena.WriteLine("MOVE " + words[1] + " " + choice.Move);
-                    number++;
-                    Console.WriteLine("Move " + number + ": " + choice);
-                    if (choice.Problem != null) {
-                        guard.Restart();
-                    }
-                    break;
-                case "GAME_OVER": // game result reason
-                    Console.WriteLine(Outcome(words[2]) + ": " + string.Join(" ", words.Skip(3)));
-                    break;
-                case "GAME_ABORTED":
-                    Console.WriteLine("The game was aborted: " + string.Join(" ", words.Skip(1)));
-                    break;
+            var message = words[0];
+            if (message == "INFO") {
+                last = string.Join(" ", words.Skip(1));
+                isIn |= last.StartsWith("You joined");
+                if (isIn && !last.StartsWith("Game over: ")) { // GAME_OVER follows
+                    Console.WriteLine(last);
+                }
+            } else if (message.StartsWith("HTTP/")) {
+                last = "this is its WebSocket or web port; settings.txt needs its TCP port (8000 by default)";
+            } else if (message == "GAME_PAIRED") { // game first second seconds increment
+                increment = double.Parse(words[5]);
+                arena.WriteLine("ACK " + words[1]);
+            } else if (message == "VARIANT") {
+                kind = words[2];
+            } else if (message == "GAME_STARTED") {
+                number = 0;
+                players = new[] { words[2], words[3] };
+                Console.WriteLine("Game of " + kind + ": " + words[2] + " (first) against " + words[3]);
+            } else if (message == "LEGAL_MOVES") {
+                moves = words.Skip(2).ToArray();
+            } else if (message == "YOUR_MOVE") { // game first second first's-seconds second's-seconds position
+                var first = words[2] == name;
+                var own = double.Parse(words[first ? 4 : 5]);
+                var opponent = double.Parse(words[first ? 5 : 4]);
+                var choice = guard.Choose(kind, string.Join(" ", words.Skip(6)), own, opponent, increment, moves);
+                arena.WriteLine("MOVE " + words[1] + " " + choice.Move);
+                number++;
+                Console.WriteLine("Move " + number + ": " + choice);
+                if (choice.Problem != null) {
+                    guard.Restart();
+                }
+            } else if (message == "GAME_OVER") { // game result reason
+                Console.WriteLine(Outcome(words[2]) + ": " + string.Join(" ", words.Skip(3)));
+            } else if (message == "GAME_ABORTED") {
+                Console.WriteLine("The game was aborted: " + string.Join(" ", words.Skip(1)));
             }
         }
     }

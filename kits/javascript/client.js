@@ -28,62 +28,48 @@ async function play(host, port, guard, name, join) {
   // With keep-alive a connection that died silently ends, too.
   const options = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 20_000 };
   const connection = connect({ host, port: Number(port), ...options }, () => {
-    clearTimeout(late);
+    connection.setTimeout(0);
     send(join);
   });
-  const late = setTimeout(() => connection.destroy(new Error(`no answer within ${PATIENCE} s`)), PATIENCE * 1000);
+  connection.setTimeout(PATIENCE * 1000, () => connection.destroy(new Error(`no answer within ${PATIENCE} s`)));
   connection.on('error', (error) => (session.error = error));
   const send = (line) => connection.write(line + '\n');
   const lines = createInterface({ input: connection });
-  connection.on('close', () => {
-    clearTimeout(late);
-    lines.close(); // the loop below ends then
-  });
+  connection.on('close', () => lines.close()); // the loop below ends then
   try {
     for await (const line of lines) {
-      const words = line.split(' ');
-      switch (words[0].split('/')[0]) {
-        case 'HTTP':
-          session.last = 'this is its WebSocket or web port; settings.txt needs its TCP port (8000 by default)';
-          break;
-        case 'INFO':
-          session.last = line.slice('INFO '.length);
-          session.isIn ||= session.last.startsWith('You joined');
-          if (session.isIn && !session.last.startsWith('Game over: ')) { // GAME_OVER follows
-            console.log(session.last);
-          }
-          break;
-        case 'GAME_PAIRED': // game first second seconds increment
-          increment = Number(words[5]);
-          send(`ACK ${words[1]}`);
-          break;
-        case 'VARIANT':
-          kind = words[2];
-          break;
-        case 'GAME_STARTED':
-          number = 0;
-          players = words.slice(2, 4);
-          console.log(`Game of ${kind}: ${words[2]} (first) against ${words[3]}`);
-          break;
-        case 'LEGAL_MOVES':
-          moves = words.slice(2);
-          break;
-        case 'YOUR_MOVE': { // game first second first's-seconds second's-seconds position
-          const clocks = [Number(words[4]), Number(words[5])];
-          const [own, opponent] = words[2] === name ? clocks : clocks.reverse();
-          const [move, problem] = await guard.choose(kind, words.slice(6).join(' '), own, opponent, increment, moves);
-          send(`MOVE ${words[1]} ${move}`);
-          console.log(`Move ${++number}: ${report(move, problem)}`);
-          if (problem) {
-            guard.restart();
-          }
-          break;
+      const [message, ...fields] = line.split(' ');
+      if (message === 'INFO') {
+        session.last = fields.join(' ');
+        session.isIn ||= session.last.startsWith('You joined');
+        if (session.isIn && !session.last.startsWith('Game over: ')) { // GAME_OVER follows
+          console.log(session.last);
         }
-        case 'GAME_OVER': // game result reason
-          console.log(`${outcome(name, players, words[2])}: ${words.slice(3).join(' ')}`);
-          break;
-        case 'GAME_ABORTED':
-          console.log(`The game was aborted: ${words.slice(1).join(' ')}`);
+      } else if (message.startsWith('HTTP/')) {
+        session.last = 'this is its WebSocket or web port; settings.txt needs its TCP port (8000 by default)';
+      } else if (message === 'GAME_PAIRED') { // game first second seconds increment
+        increment = Number(fields[4]);
+        send(`ACK ${fields[0]}`);
+      } else if (message === 'VARIANT') {
+        kind = fields[1];
+      } else if (message === 'GAME_STARTED') {
+        [number, players] = [0, fields.slice(1, 3)];
+        console.log(`Game of ${kind}: ${players[0]} (first) against ${players[1]}`);
+      } else if (message === 'LEGAL_MOVES') {
+        moves = fields.slice(1);
+      } else if (message === 'YOUR_MOVE') { // game first second first's-seconds second's-seconds position
+        const clocks = [Number(fields[3]), Number(fields[4])];
+        const [own, opponent] = fields[1] === name ? clocks : clocks.reverse();
+        const [move, problem] = await guard.choose(kind, fields.slice(5).join(' '), own, opponent, increment, moves);
+        send(`MOVE ${fields[0]} ${move}`);
+        console.log(`Move ${++number}: ${report(move, problem)}`);
+        if (problem) {
+          guard.restart();
+        }
+      } else if (message === 'GAME_OVER') { // game result reason
+        console.log(`${outcome(name, players, fields[1])}: ${fields.slice(2).join(' ')}`);
+      } else if (message === 'GAME_ABORTED') {
+        console.log(`The game was aborted: ${fields.join(' ')}`);
       }
     }
   } catch (error) {
