@@ -67,19 +67,19 @@ class Client {
         var join = string.Join(" ", "JOIN", tournament, name, key, "+moves +protocol=1").Replace("  ", " ");
         var client = new Client(name);
         using (client.guard) {
-            return client.Play(arena, join);
+            return client.PlayAt(arena.Substring(0, colon), port, join);
         }
     }
 
-    int Play(string arena, string join) {
-        var colon = arena.LastIndexOf(':');
+    int PlayAt(string host, int port, string join) {
+        var arena = host + ":" + port;
         for (var wasIn = false; ; Thread.Sleep(Retry * 1000)) {
             isIn = false;
             last = "";
             string problem;
             try {
                 using (var connection = new TcpClient()) {
-                    if (!connection.ConnectAsync(arena.Substring(0, colon), int.Parse(arena.Substring(colon + 1))).Wait(Patience * 1000)) {
+                    if (!connection.ConnectAsync(host, port).Wait(Patience * 1000)) {
                         throw new IOException("no answer within " + Patience + " s");
                     }
                     connection.NoDelay = true;
@@ -161,8 +161,7 @@ class Client {
                 var opponent = double.Parse(words[first ? 5 : 4]);
                 var choice = guard.Choose(kind, string.Join(" ", words.Skip(6)), own, opponent, increment, moves);
                 arena.WriteLine("MOVE " + words[1] + " " + choice.Move);
-                number++;
-                Console.WriteLine("Move " + number + ": " + choice);
+                Console.WriteLine("Move " + ++number + ": " + choice);
                 if (choice.Problem != null) {
                     guard.Restart();
                 }
