@@ -24,7 +24,7 @@ static const double MARGIN = 0.4; // seconds of the clock: half to wait for the 
 static const int SHORT = 1; // seconds of the clock; with less, a worker that replaces another gets no move
 static const std::string ERROR = "error: ";
 
-/// The seconds that a move may take: what it costs if choose_move never returns leaves half of the clock.
+/// The seconds that a move may take: half of the clock is left if choose_move never returns.
 static double time_limit(double own, double increment) {
     return std::max(own / 2, std::min(own / 2 + increment, own - MARGIN));
 }

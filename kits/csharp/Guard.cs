@@ -38,7 +38,7 @@ class Guard : IDisposable {
         Start();
     }
 
-    /// The seconds that a move may take: what it costs if ChooseMove never returns leaves half of the clock.
+    /// The seconds that a move may take: half of the clock is left if ChooseMove never returns.
     static double TimeLimit(double own, double increment) {
         return Math.Max(own / 2, Math.Min(own / 2 + increment, own - Margin));
     }
@@ -69,7 +69,7 @@ class Guard : IDisposable {
         var problem = string.Format("ChooseMove took longer than {0:0.0} s", limit);
         if (answer != null && answer.StartsWith("error: ")) {
             problem = answer.Substring("error: ".Length);
-        } else if (answer != null) { // last words of Mono, which fails an assertion where it has no memory for an exception
+        } else if (answer != null) { // Mono's failed assertion where it has no memory for an exception
             Console.Error.WriteLine(answer);
             problem = "ChooseMove probably needed more than the " + MemoryMib + " MiB that it may use: Mono has ended";
         } else if (inTime) {

@@ -36,7 +36,7 @@ def seconds(count):
 
 
 class Game(Configuration):
-    """The game that an engine plays, as far as it is known. An opponent is a bot without games, with the rating of such."""
+    """The game that an engine plays, as far as it is known. The opponent is a bot that has no rated games."""
 
     def __init__(self, board, clock, username):
         white, usual = board.turn, type(board).starting_fen
@@ -70,7 +70,7 @@ class Game(Configuration):
         )
 
     def update(self, board, clock):
-        """Notes the moves and the clocks."""
+        """Stores the moves and the clocks."""
         own, opponent, increment = (round(1000 * left) for left in (clock.own, clock.opponent, clock.increment))
         white, black = (own, opponent) if self.is_white else (opponent, own)
         moves = " ".join(move.uci() for move in board.move_stack)
@@ -126,7 +126,7 @@ class MinimalEngine(EngineWrapper):
         raise NotImplementedError("the class has no search(self, board, ...)")
 
     def notify(self, method_name, *args, **kwargs):
-        """Hears of each call of a method of `self.engine`."""
+        """Called for each call of a method of `self.engine`."""
 
 
 class FillerEngine:
@@ -164,7 +164,7 @@ class Module(types.ModuleType):
     logger = logging.getLogger("lichess-bot")
 
     def __getattr__(self, name):
-        # Of lib it may be a module.
+        # A name that lib lacks may be a module in it.
         if name.startswith("__") or self.__name__ == "lib":
             raise AttributeError(name)
         return type(name, (Annotation,), {})
@@ -175,18 +175,18 @@ def install():
     logging.basicConfig(level=logging.INFO, format="%(message)s")  # on stderr
     for name in ["lib", "engine_wrapper"] + ["lib." + part for part in PARTS.split()]:
         sys.modules[name] = Module(name)
-    # Modules of one's own in there are found, too.
+    # The student's own modules in lib are found, too.
     sys.modules["lib"].__path__ = [os.path.join(FOLDER, "lib")]
     for part in PARTS.split():
         setattr(sys.modules["lib"], part, sys.modules["lib." + part])
-    # Modules of these names may be others.
+    # The student may have other modules of these names.
     for name in OLD_NAMES.split():
         if importlib.util.find_spec(name) is None:
             sys.modules[name] = Module(name)
 
 
 def missing(name):
-    """Returns what to do about a module that is not there, if it may be one of lichess-bot's folder."""
+    """Returns what to do about a missing module that may be in lichess-bot's folder, or None."""
     if name.split(".")[0] not in FOLDERS:
         return None
     file = name.replace(".", "/")

@@ -71,7 +71,7 @@ class Guard implements AutoCloseable {
         }
     }
 
-    /** The seconds that a move may take: what it costs if chooseMove never returns leaves half of the clock. */
+    /** The seconds that a move may take: half of the clock is left if chooseMove never returns. */
     private static double limit(double own, double increment) {
         return Math.max(own / 2, Math.min(own / 2 + increment, own - MARGIN));
     }

@@ -48,7 +48,7 @@ public class TestMyBot {
         try {
             legal = new Board(fields[1]).legalMoves().stream().map(Move::toString).toList();
         } catch (RuntimeException unreadable) {
-            // Said below.
+            // Not a position: reported below.
         }
         if (legal.isEmpty() || fields.length < 3 || fields[2].isEmpty()) {
             fail(place + "expected `name | FEN | moves that pass`");

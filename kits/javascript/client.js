@@ -103,7 +103,8 @@ async function main() {
   for (let wasIn = false; ; await sleep(RETRY * 1000)) {
     const { isIn, last, error } = await play(host, port, guard, name, join);
     wasIn ||= isIn;
-    const problem = error ? `Cannot reach the arena at ${arena}: ${error.message || error.code}. Is it running, and is settings.txt right?`
+    const why = error?.message || error?.code;
+    const problem = error ? `Cannot reach the arena at ${arena}: ${why}. Is it running, and is settings.txt right?`
       : 'The arena has closed the connection.' + (last ? '' : ` Is ${arena} its TCP port (8000 by default)?`);
     const isOver = last.endsWith('is over');
     if (last && !isIn && !isOver && !(wasIn && last.includes('already taken')) && !last.includes('try again')) {

@@ -9,7 +9,7 @@ const LOADING = 30; // seconds for my_bot.js and what it imports
 const SHORT = 1; // seconds of the clock; with less, a worker that replaces another gets no move
 const MARGIN = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
 
-/** Returns the seconds that a move may take: what it costs if chooseMove never returns leaves half of the clock. */
+/** Returns the seconds that a move may take: half of the clock is left if chooseMove never returns. */
 function timeLimit(own, increment) {
   return Math.max(own / 2, Math.min(own / 2 + increment, own - MARGIN));
 }

@@ -34,7 +34,7 @@ function readPosition(line, number) {
   try {
     legal = new Chess(fen).moves({ verbose: true }).map(({ lan }) => lan);
   } catch {
-    // What stands there is no position.
+    // Not a position: reported below.
   }
   if (!legal?.length || !good) {
     fail(`positions.txt, line ${number}: expected \`name | FEN | moves that pass\``);

@@ -27,7 +27,7 @@ def run(main):
 
 
 def time_limit(own, increment):
-    """Returns the seconds that a move may take: what it costs if choose_move never returns leaves half of the clock."""
+    """Returns the seconds that a move may take: half of the clock is left if choose_move never returns."""
     return max(own / 2, min(own / 2 + increment, own - MARGIN))
 
 

@@ -15,10 +15,9 @@ use std::{
 use crate::worker::MEMORY_MIB;
 
 const MARGIN: f64 = 0.4; // seconds of the clock: half to wait for the worker's reason, half for the way to the arena
-
 const SHORT: f64 = 1.0; // seconds of the clock; with less, a worker that replaces another gets no move
 
-/// Rust's last words on stderr when a program has used up its memory or its stack.
+/// Beginnings of the line that a Rust program writes to stderr when it has used up its memory or its stack.
 const CAUSES: [&str; 2] = [OUT_OF_MEMORY, "fatal runtime error: "];
 const OUT_OF_MEMORY: &str = "memory allocation of ";
 
@@ -36,7 +35,7 @@ pub struct Choice {
     pub problem: Option<String>,
 }
 
-/// Returns the seconds that a move may take: what it costs if choose_move never returns leaves half of the clock.
+/// Returns the seconds that a move may take: half of the clock is left if choose_move never returns.
 fn time_limit(own: f64, increment: f64) -> f64 {
     (own / 2.0).max((own / 2.0 + increment).min(own - MARGIN))
 }
