@@ -32,7 +32,7 @@ struct Language {
 }
 
 /// Time of the game with faults: a function that never returns costs half of what is left.
-const TIME: &str = "time = '16+0'\nplayers = 2\ngames_per_pair = 1";
+const TIME: &str = "time = '30+0'\nplayers = 2\ngames_per_pair = 1";
 
 impl Language {
     async fn works(&self) {

@@ -24,8 +24,8 @@ use crate::support::{
     program::Program,
 };
 
-/// Settings of a tournament of one game.
-const QUICK_GAME: &str = "time = '30+0.2'\nplayers = 2\ngames_per_pair = 1";
+/// Settings of a tournament of one game, with time for the default bots on a busy machine.
+const QUICK_GAME: &str = "time = '120+2'\nplayers = 2\ngames_per_pair = 1";
 
 /// Settings of a tournament in which a function that never returns has used up its clock after ten moves, if each of them costs
 /// half of it.
