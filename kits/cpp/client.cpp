@@ -194,11 +194,12 @@ int client(const std::vector<std::string>& arguments) {
         was_in = was_in || session.is_in;
         const auto says = [&session](const char* text) { return session.last.find(text) != std::string::npos; };
         const bool is_over = says(" is over");
-        if (!session.last.empty() && !session.is_in && !is_over && !(was_in && says("already taken")) && !says("try again")) {
-            std::cerr << "The arena does not let " << name << " in: " << session.last << std::endl;
-            return 1;
-        }
+        const bool may_retry = says("try again") || (was_in && says("already taken"));
         if (!session.last.empty() && !session.is_in) {
+            if (!is_over && !may_retry) {
+                std::cerr << "The arena does not let " << name << " in: " << session.last << std::endl;
+                return 1;
+            }
             std::cout << session.last << std::endl;
         }
         if (is_over) {

@@ -94,11 +94,12 @@ class Client {
             }
             wasIn |= isIn;
             var isOver = last.EndsWith("is over");
-            if (last != "" && !isIn && !isOver && !(wasIn && last.Contains("already taken")) && !last.Contains("try again")) {
-                Console.Error.WriteLine("The arena does not let " + name + " in: " + last);
-                return 1;
-            }
+            var mayRetry = last.Contains("try again") || wasIn && last.Contains("already taken");
             if (last != "" && !isIn) {
+                if (!isOver && !mayRetry) {
+                    Console.Error.WriteLine("The arena does not let " + name + " in: " + last);
+                    return 1;
+                }
                 Console.WriteLine(last);
             }
             if (isOver) {

@@ -82,10 +82,11 @@ public class Client {
             }
             wasIn |= isIn;
             boolean isOver = last.endsWith("is over");
-            if (!last.isEmpty() && !isIn && !isOver && !(wasIn && last.contains("already taken")) && !last.contains("try again")) {
-                fail("The arena does not let " + name + " in: " + last);
-            }
+            boolean mayRetry = last.contains("try again") || wasIn && last.contains("already taken");
             if (!last.isEmpty() && !isIn) {
+                if (!isOver && !mayRetry) {
+                    fail("The arena does not let " + name + " in: " + last);
+                }
                 System.out.println(last);
             }
             if (isOver) {

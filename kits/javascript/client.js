@@ -107,10 +107,11 @@ async function main() {
     const problem = error ? `Cannot reach the arena at ${arena}: ${why}. Is it running, and is settings.txt right?`
       : 'The arena has closed the connection.' + (last ? '' : ` Is ${arena} its TCP port (8000 by default)?`);
     const isOver = last.endsWith('is over');
-    if (last && !isIn && !isOver && !(wasIn && last.includes('already taken')) && !last.includes('try again')) {
-      fail(`The arena does not let ${name} in: ${last}`);
-    }
+    const mayRetry = last.includes('try again') || (wasIn && last.includes('already taken'));
     if (last && !isIn) {
+      if (!isOver && !mayRetry) {
+        fail(`The arena does not let ${name} in: ${last}`);
+      }
       console.log(last);
     }
     if (isOver) {

@@ -41,9 +41,10 @@ def main():
             except OSError as error:
                 problem = f"Cannot reach the arena at {arena}: {error.strerror or error}. Is it running, and is settings.txt right?"
             is_over = last.endswith("is over")
-            if last and not is_in and not is_over and not (was_in and "already taken" in last) and "try again" not in last:
-                sys.exit(f"The arena does not let {name} in: {last}")
-            if not is_in and last:
+            may_retry = "try again" in last or was_in and "already taken" in last
+            if last and not is_in:
+                if not is_over and not may_retry:
+                    sys.exit(f"The arena does not let {name} in: {last}")
                 print(last)
             if is_over:
                 return

@@ -28,11 +28,9 @@ struct Session {
 }
 
 /// Reads settings.txt: lines `key = value`.
-fn read_settings() -> io::Result<HashMap<String, String>> {
+fn read_settings() -> Result<HashMap<String, String>, String> {
     let text = fs::read_to_string("settings.txt").map_err(|error| {
-        io::Error::other(format!(
-            "settings.txt is missing; run this in the folder of the kit ({error})"
-        ))
+        format!("settings.txt is missing; run this in the folder of the kit ({error})")
     })?;
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     Ok(lines
@@ -79,15 +77,11 @@ pub fn run(name_and_key: &[&str]) -> Result<(), Box<dyn Error>> {
         was_in |= session.is_in;
         let last = session.last;
         let is_over = last.ends_with("is over");
-        if !last.is_empty()
-            && !session.is_in
-            && !is_over
-            && !(was_in && last.contains("already taken"))
-            && !last.contains("try again")
-        {
-            return Err(format!("The arena does not let {name} in: {last}").into());
-        }
+        let may_retry = last.contains("try again") || was_in && last.contains("already taken");
         if !last.is_empty() && !session.is_in {
+            if !is_over && !may_retry {
+                return Err(format!("The arena does not let {name} in: {last}").into());
+            }
             println!("{last}");
         }
         if is_over {
