@@ -21,7 +21,10 @@ const INCREMENT: f64 = 0.5;
 
 pub fn run(opponent: &str) -> Result<(), Box<dyn Error>> {
     if !["greedy", "random", "me"].contains(&opponent) {
-        return Err("against whom? cargo run --release local greedy, random or me; the game is chess".into());
+        return Err(
+            "against whom? cargo run --release local greedy, random or me; the game is chess"
+                .into(),
+        );
     }
     let (mut board, mut guard, mut seen, mut own) =
         (Chess::new(), Guard::new()?, HashMap::new(), CLOCK);
