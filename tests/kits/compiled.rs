@@ -9,7 +9,7 @@ use super::{
     Kit, QUICK_GAME, SHORT_GAME, SHORT_MOVES, explains_wrong_files, explains_wrong_names_and_ports,
     plays_itself, plays_moves, python::NOWHERE,
 };
-use crate::support::arena::{By, TestArena};
+use crate::support::arena::TestArena;
 
 /// A kit with its commands, and a bot that fails.
 struct Language {
@@ -56,18 +56,14 @@ impl Language {
         kit.shell(self.build);
         explains_wrong_names_and_ports(&kit, self.client).await;
 
-        let arena = TestArena::start(TIME).await;
-        kit.point_to(&arena.url(By::Tcp));
-        let told = plays_moves(&kit, self.client, arena, self.problems.len()).await;
+        let told = plays_moves(&kit, self.client, TIME, self.problems.len()).await;
         let bot = fs::read_to_string(kit.path(self.bot)).unwrap();
         for (line, problem) in told.iter().zip(self.problems) {
             let problem = with_lines(problem, &bot);
             assert!(line.contains(&problem), "'{line}' does not say '{problem}': {told:#?}");
             assert_eq!(line.contains("; played "), !problem.is_empty(), "{told:#?}");
         }
-        let arena = TestArena::start(SHORT_GAME).await;
-        kit.point_to(&arena.url(By::Tcp));
-        let told = plays_moves(&kit, &format!("HANG=1 {}", self.client), arena, SHORT_MOVES).await;
+        let told = plays_moves(&kit, &format!("HANG=1 {}", self.client), SHORT_GAME, SHORT_MOVES).await;
         assert!(told.iter().all(|line| line.ends_with(" instead")), "{told:#?}");
 
         let lost = kit.start(&format!("{} alice", self.client));

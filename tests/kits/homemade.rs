@@ -80,11 +80,12 @@ class Mine(MinimalEngine):
     def __init__(self, commands, options, stderr, draw_or_resign, game=None, **popen_args):
         super().__init__(commands, options, stderr, draw_or_resign, game, **popen_args)
         self.game = game
-        self.about = [game.opponent.rating + 1, game.clock_initial.seconds, game.clock_increment.seconds, game.variant_name]
+        self.about = [game.opponent.rating + 1, game.clock_increment.seconds, game.variant_name]
+        assert 10 <= game.clock_initial.seconds <= 20
 
     def search(self, board, time_limit, *args):
         game = self.game
-        assert self.about == [1501, 20, 0, 'Standard'] and game.is_white == board.turn
+        assert self.about == [1501, 0, 'From Position'] and game.is_white == board.turn
         assert len(game.state['moves'].split()) == len(board.move_stack)
         assert game.my_remaining_time().total_seconds() <= 20
         return next(iter(board.legal_moves))

@@ -62,9 +62,12 @@ impl Kit {
         fs::write(self.path(file), content).unwrap();
     }
 
-    /// Sets the address of the arena.
+    /// Sets the address of the arena, and the tournament.
     fn point_to(&self, address: &str) {
-        self.put("settings.txt", &format!("arena = {address}\ntournament = class\n"));
+        let text = fs::read_to_string(self.path("settings.txt")).unwrap_or_default();
+        let other = |line: &&str| !line.starts_with("arena =") && !line.starts_with("tournament =");
+        let rest: String = text.lines().filter(other).map(|line| format!("{line}\n")).collect();
+        self.put("settings.txt", &format!("arena = {address}\ntournament = class\n{rest}"));
     }
 
     /// Replaces text in a file, which has it.
@@ -208,24 +211,36 @@ async fn plays_itself(kit: &Kit, client: &str, arena: TestArena) {
     assert!(record.contains("[Termination \"normal\"]") && record.contains("\n1. "), "{record}");
 }
 
+/// Pawns that block each other keep the kings apart, so that no move ends the game.
+const BLOCKED: &str = "k7/8/8/p1p1p1p1/P1P1P1P1/8/8/K7 w - - 0 1";
+
+/// Returns moves of Black's king there that never repeat a position.
+fn walk() -> impl Iterator<Item = String> {
+    let row = |row: char| ('a'..='h').map(move |file| format!("{file}{row}"));
+    let squares: Vec<_> = row('8').chain(row('7').rev()).chain(row('6')).collect();
+    (1..squares.len()).map(move |at| squares[at - 1..=at].concat())
+}
+
 /// Lets a kit, as White, play two moves against a scripted opponent. Returns what its client says of them.
 async fn plays_two_moves(name: &str, client: &str, time: &str, prepared: impl AsyncFn(&Kit)) -> [String; 2] {
-    let arena = TestArena::start(&format!("time = '{time}'\nplayers = 2\ngames_per_pair = 1")).await;
-    let kit = Kit::write(name, &arena);
+    let kit = Kit::write_for(name, python::NOWHERE);
     prepared(&kit).await;
-    plays_moves(&kit, client, arena, 2).await.try_into().unwrap()
+    let settings = format!("time = '{time}'\nplayers = 2\ngames_per_pair = 1");
+    plays_moves(&kit, client, &settings, 2).await.try_into().unwrap()
 }
 
 /// Lets a kit, as White, play some moves against a scripted opponent, who then resigns. Returns what its client says of them.
-async fn plays_moves(kit: &Kit, client: &str, arena: TestArena, count: usize) -> Vec<String> {
+async fn plays_moves(kit: &Kit, client: &str, settings: &str, count: usize) -> Vec<String> {
+    let arena = TestArena::from_position(BLOCKED, settings).await;
+    kit.point_to(&arena.url(By::Tcp));
     let alice = kit.start(&format!("{client} alice"));
     alice.tells("You joined tournament class").await;
     let mut bob = arena.say("bob", "JOIN class bob +moves +protocol=1").await;
     let paired = bob.expect("GAME_PAIRED").await;
     bob.ack(&paired).await;
-    for _ in 1..count {
+    for step in walk().take(count - 1) {
         let legal = bob.expect("LEGAL_MOVES").await;
-        bob.send(&format!("MOVE {} {}", word(&legal, 1), word(&legal, 2))).await;
+        bob.send(&format!("MOVE {} {step}", word(&legal, 1))).await;
     }
     let legal = bob.expect("LEGAL_MOVES").await;
     bob.send(&format!("RESIGN {}", word(&legal, 1))).await;

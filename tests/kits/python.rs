@@ -130,10 +130,10 @@ async fn a_faulty_function_costs_neither_the_game_nor_the_next_move() {
     if !has_python() {
         return;
     }
-    let arena = TestArena::start("time = '60+0'\nplayers = 2\ngames_per_pair = 1").await;
-    let kit = Kit::write("python", &arena);
+    let kit = Kit::write_for("python", NOWHERE);
     kit.put("my_bot.py", &faulty(FAULTS.iter().map(|(fault, _)| *fault)));
-    let told = plays_moves(&kit, CLIENT, arena, FAULTS.len() + 1).await;
+    let time = "time = '60+0'\nplayers = 2\ngames_per_pair = 1";
+    let told = plays_moves(&kit, CLIENT, time, FAULTS.len() + 1).await;
     for ((at, (_, problem)), line) in FAULTS.iter().enumerate().zip(&told) {
         let problem = problem.replace("line 5", &format!("line {}", 5 + 2 * at));
         assert!(
@@ -166,10 +166,9 @@ async fn a_function_that_never_returns_does_not_lose_a_short_game_on_time() {
     if !has_python() {
         return;
     }
-    let arena = TestArena::start(SHORT_GAME).await;
-    let kit = Kit::write("python", &arena);
+    let kit = Kit::write_for("python", NOWHERE);
     kit.put("my_bot.py", "def choose_move(board, clock):\n    while True: pass\n");
-    let told = plays_moves(&kit, CLIENT, arena, SHORT_MOVES).await;
+    let told = plays_moves(&kit, CLIENT, SHORT_GAME, SHORT_MOVES).await;
     let problem = "less than 1 s is left after a mistake; played ";
     assert!(told.last().unwrap().contains(problem), "{told:#?}");
 }

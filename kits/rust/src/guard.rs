@@ -65,7 +65,7 @@ impl Guard {
         thread::spawn(move || {
             for line in stderr.split(b'\n').map_while(Result::ok) {
                 let line = String::from_utf8_lossy(&line).into_owned();
-                eprintln!("{line}");
+                let _ = io::stderr().write_all(format!("{line}\n").as_bytes()); // whole: the client prints, too
                 if CAUSES.iter().any(|begin| line.starts_with(begin))
                     && let Ok(mut cause) = heard.lock()
                 {

@@ -12,7 +12,7 @@ use zeitnot_host::{
     tag::GameTag,
 };
 use zeitnot_net::{LogThrottle, wait::until};
-use zeitnot_referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed};
+use zeitnot_referee::{Allowance, Board, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed};
 use zeitnot_rules::{
     ByColor, Color, Game as _,
     tuc::{Move, POINT, Square, Tuc},
@@ -192,7 +192,7 @@ fn hear(
         return Err(format!("not a legal move in {}", referee.board.position.print()));
     };
     if now > last {
-        referee.end(Some(referee.board.position.result_so_far()), Cause::TimeLimit, now);
+        referee.end(Some(referee.board.result_so_far()), Cause::TimeLimit, now);
     }
     let position = &referee.board.position;
     let new = position.prizes() & !before;
