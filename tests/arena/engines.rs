@@ -164,7 +164,7 @@ async fn an_organiser_has_at_most_32_engines_of_the_configuration_at_once() {
     assert_eq!(create("cup", &all[1..]).await, (201, String::new()));
     assert_eq!(create("second", &["engine-1"]).await.0, 400);
     assert_eq!(create("second", &["level-3", "random"]).await.0, 201);
-    // What is there already does not count twice, and makes room when it goes.
+    // Engines of the tournament's earlier settings are not counted twice, and dropping them makes room.
     for (engines, expected) in [(&all[1..], 200), (&all[..], 400), (&all[2..], 200)] {
         let edit = json!({ "engines": engines });
         assert_eq!(page.order("PATCH", "/api/tournaments/cup", edit).await.0, expected);

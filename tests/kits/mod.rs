@@ -155,8 +155,7 @@ const POSITIONS: [(&str, &str); 5] = [
     ("mate", "expected `name | FEN | moves that pass`"),
 ];
 
-/// Writes wrong lines into the files that a student or a teacher edits: the client and the test, whose commands these are, say
-/// what is wrong.
+/// Writes wrong lines into the files that a student or a teacher edits. The programs that these commands start name each mistake.
 async fn explains_wrong_files(kit: &Kit, client: &str, test: &str) {
     for (line, said) in POSITIONS {
         kit.put("positions.txt", &format!("# mine\n\n{line}\n"));
